@@ -4,12 +4,19 @@
 The sites do not import each other, and a process runs one of them. The command's name says which.
 """
 
+import logging
 import os
 import sys
 from pathlib import Path
 
-from django.core.management import ManagementUtility, find_commands
+from django.core.management import BaseCommand, ManagementUtility, find_commands
+from django.core.management.base import OutputWrapper
 
+from shared.environment import BothSites, read, settings_in_words
+from shared.logs import LogLines
+
+# Commands that servers run, besides those with the option `--watch`.
+SERVICES = {"migrate", "marketplace"}
 OTHER_SITE = "marketplace"
 
 
@@ -29,7 +36,17 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(sys.argv[1:]))
 
     class Utility(ManagementUtility):
-        """Lists the commands of both sites."""
+        """Lists the commands of both sites, and turns the output of some into logs."""
+
+        def fetch_command(self, subcommand: str) -> BaseCommand:
+            command = super().fetch_command(subcommand)
+            is_service = subcommand in SERVICES or any(
+                word.startswith("--watch") for word in self.argv
+            )
+            if is_service and read(BothSites).log_format == "json":
+                command.stdout = OutputWrapper(LogLines(logging.INFO))
+                command.stderr = OutputWrapper(LogLines(logging.ERROR))
+            return command
 
         def main_help_text(self, commands_only: bool = False) -> str:
             text = super().main_help_text(commands_only)
@@ -44,7 +61,8 @@ def main() -> None:
                 text += "\n".join(["", "", f"[{OTHER_SITE}]", *(f"    {each}" for each in missing)])
             return text
 
-    Utility(sys.argv).execute()
+    with settings_in_words():
+        Utility(sys.argv).execute()
 
 
 if __name__ == "__main__":

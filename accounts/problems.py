@@ -1,5 +1,6 @@
 """The form of the API's errors: problem details (RFC 9457)."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -43,9 +44,12 @@ def problem(status: int, detail: str, code: str, errors: Any = None) -> dict[str
     return body if errors is None else {**body, "errors": errors}
 
 
-def problem_response(status: int, detail: str, code: str) -> HttpResponse:
+def problem_response(
+    status: int, detail: str, code: str, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
     """A problem as a response of a plain Django view."""
-    return JsonResponse(problem(status, detail, code), status=status, content_type=CONTENT_TYPE)
+    body = problem(status, detail, code)
+    return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -3,6 +3,7 @@
 Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from corpora.language.languages import LANGUAGE_TAG, checked_tag
-from corpora.language.text import CaptionRules, gettext_noop
+from corpora.language.text import SENTENCE_WORDS, CaptionRules, gettext_noop
 
 CENT = Decimal("0.01")
 Money = Annotated[
@@ -66,6 +67,45 @@ class Instructions(Section):
     bad: tuple[BadExample, ...] = Field(default=(), description="captions that are not good")
 
 
+class GradedCaption(Section):
+    image: str = Field(min_length=1, description="id of an image, or name of an own file")
+    text: str = Field(min_length=1, max_length=10_000, description="a caption of the image")
+    good: bool = Field(description="whether it is a good caption")
+    why: str = Field(min_length=1, max_length=1_000, description="why, as workers read it")
+
+
+class Practice(Section):
+    """What new workers do before their first task; without captions there is no practice."""
+
+    way: Literal["rate", "write"] = Field(
+        default="rate", description="rate each caption, or write one for each image"
+    )
+    captions: tuple[GradedCaption, ...] = Field(
+        default=(), max_length=40, description="graded captions, in their order"
+    )
+    pass_mark: Share = Field(
+        default=0, description="share of right answers without which nobody gets a task"
+    )
+    paid: bool = Field(
+        default=False, description="an assignment of its own, paid whatever the result"
+    )
+
+    @property
+    def items(self) -> list[list[GradedCaption]]:
+        """The captions of each question: one to rate, or all of the image that is described."""
+        if self.way == "rate":
+            return [[caption] for caption in self.captions]
+        by_image: dict[str, list[GradedCaption]] = {}
+        for caption in self.captions:
+            by_image.setdefault(caption.image, []).append(caption)
+        return list(by_image.values())
+
+    @property
+    def least_right(self) -> int:
+        """The number of right answers with which a worker passes."""
+        return math.ceil(round(self.pass_mark * len(self.items), 6))
+
+
 class Hit(Section):
     """Properties of the campaign's HITs at the marketplace."""
 
@@ -99,6 +139,32 @@ class Hit(Section):
     auto_approval_days: int = Field(
         default=30, ge=0, le=30, description="days until the marketplace approves by itself"
     )
+
+
+# Time for one sentence if none was measured yet. With it, a reward of $0.10 pays $9 an hour.
+SECONDS_PER_SENTENCE = 40
+# Each further word: DCI's workers needed about 40 minutes for 750 words (Urbanek et al. 2024, the
+# pilot's title in the published code).
+SECONDS_PER_WORD = 3.2
+# Dollars and the seconds that they pay for, at $9 an hour.
+STEP, SECONDS_PER_STEP = Decimal("0.05"), 20
+# An assignment has this many times as long as it takes, as DCI's had.
+TIMES = 3
+
+
+def seconds_for(captions: CaptionRules) -> float:
+    """The seconds that one caption of the usual length takes, if none was measured yet."""
+    further = captions.usual_words - SENTENCE_WORDS
+    return SECONDS_PER_SENTENCE + SECONDS_PER_WORD * max(0, further)
+
+
+def fair_hit(captions: CaptionRules) -> dict[str, Any]:
+    """The reward in dollars and the minutes of an assignment with captions of this length."""
+    seconds = seconds_for(captions)
+    return {
+        "reward": str(STEP * round(seconds / SECONDS_PER_STEP)),
+        "minutes": max(Hit().minutes, round(TIMES * seconds / 60)),
+    }
 
 
 NO_REQUIREMENTS: Mapping[str, Any] = {
@@ -182,6 +248,9 @@ class Review(Section):
     approve_after_hours: float = Field(
         default=24, ge=0, le=720, description="hours from submission to approval"
     )
+    tells_workers: bool = Field(
+        default=False, description="workers read why their answers were discarded, and can appeal"
+    )
 
     @model_validator(mode="after")
     def _pauses_before_excluding(self) -> "Review":
@@ -194,6 +263,18 @@ class Review(Section):
         if self.trial and not 1 <= self.first <= self.trial:
             raise ValueError("first must be at least 1 and at most trial; trial = 0 turns it off")
         return self
+
+
+class Writing(Section):
+    """What the task page does against texts that the worker has not written."""
+
+    confirm: str = Field(
+        default="", max_length=500, description="sentence that new workers confirm; empty: none"
+    )
+    refuse_paste: bool = Field(default=False, description="the field takes no pasted text")
+    question: bool = Field(
+        default=False, description="new workers count the dots in a picture before they submit"
+    )
 
 
 class Flags(Section):
@@ -256,9 +337,11 @@ class CampaignConfig(Section):
     captions: CaptionRules = CaptionRules()
     priming: Priming = Priming()
     instructions: Instructions = Instructions()
+    practice: Practice = Practice()
     hit: Hit = Hit()
     workers: Workers = Workers()
     review: Review = Review()
+    writing: Writing = Writing()
     flags: Flags = Flags()
 
     @model_validator(mode="after")

@@ -18,14 +18,15 @@ from annotate.services import caption_sets, imports, own_images, selections, upl
 from annotate.services.own_images import OwnFile
 from annotate.services.reports import create_report
 from annotate.services.uploads import Upload
-from background.jobs.registry import JobKind, register
-from background.jobs.work import JobFailed, Result, Work
+from background.jobs.work import JobFailed, JobKind, Result, Work, register
 from corpora.errors import DomainError
 from corpora.wording import counted
-from shared import unfinished
+from shared.files import SUFFIX
 
 # Files named in the job's log for each reason.
 NAMED = 100
+# Files named in the error of an import from which no image came.
+FEW = 5
 
 
 def import_own(work: Work) -> Result:
@@ -68,17 +69,23 @@ def _import_own(
         team=work.job.team,
         progress=_counting(work),
     )
-    lines = own_images.report_lines(counts, most=NAMED)
-    for line in lines:
-        work.log(line)
+    # The first line is the result, which the job's log ends with.
+    result, *lines = own_images.report_lines(counts, most=NAMED)
+    has_images = counts.new or counts.unchanged or counts.duplicates or counts.described
+    if has_images or len(counts.broken) > FEW:
+        for line in lines:
+            work.log(line)
     if counts.ignored_columns:
         work.log(f"Columns of the table that were not used: {', '.join(counts.ignored_columns)}.")
     if key:
         uploads.drop_upload(key)
+    if not has_images:
+        reasons = own_images.report_lines(counts, most=FEW)[1:] or ["There are no files in it."]
+        raise JobFailed("\n".join(["No image was imported.", *reasons]))
     more = (
         " The log names the files that were left out." if counts.duplicates or counts.broken else ""
     )
-    return Result(f"{lines[0]}{more}", url=_images_of(split))
+    return Result(f"{result}{more}", url=_images_of(split))
 
 
 def _counting(work: Work) -> Callable[[int], None]:
@@ -113,7 +120,7 @@ def import_dataset(work: Work) -> Result:
         work.step(f"Importing {name}")
         path = uploads.uploaded_path(upload, name)
         try:
-            lines = PARTS[part](path, {**arguments, "team": work.job.team})
+            lines = _import_part(part, path, arguments, work.job.team)
         except DomainError as error:
             # The file has a number as its name here, which would tell nobody anything.
             raise JobFailed(str(error).replace(str(path), name)) from error
@@ -123,68 +130,43 @@ def import_dataset(work: Work) -> Result:
     return Result("Imported. The log has the numbers.", url=url)
 
 
-def _owner(arguments: Mapping[str, Any]) -> Team | None:
-    """The team that owns what the job imports; None if an operator shares it with all teams."""
-    return None if arguments.get("shared") else arguments["team"]
-
-
-def _classes(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    counts = imports.import_classes(path=path, team=_owner(arguments))
-    return [counts.in_words("class", "classes")]
-
-
-def _hierarchy(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    counts = imports.import_hierarchy(path=path, team=_owner(arguments))
-    return [counts.in_words("relation", "relations of classes")]
-
-
-def _images(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    counts = imports.import_images(
-        path=path,
-        split=arguments["split"],
-        base_url=arguments.get("base_url", ""),
-        team=_owner(arguments),
-    )
-    return [counts.in_words("image")]
-
-
-def _boxes(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    split, team = arguments["split"], _owner(arguments)
-    counts = imports.import_boxes(path=path, split=split, team=team)
-    return [counts.in_words("box", "boxes")]
-
-
-def _coco(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    counts = imports.import_coco(path=path, split=arguments["split"], team=_owner(arguments))
-    return [
-        counts.classes.in_words("class", "classes"),
-        counts.images.in_words("image"),
-        counts.boxes.in_words("box", "boxes"),
-    ]
-
-
-def _captions(path: Path, arguments: Mapping[str, Any]) -> list[str]:
-    name = arguments["caption_set"]
-    counts = caption_sets.import_captions(
-        path=path,
-        split=arguments["split"],
-        name=name,
-        team=arguments["team"],
-        at=timezone.now(),
-    )
-    skipped = f", {counts.skipped:,} of unknown images skipped" if counts.skipped else ""
-    return [f"{counted(counts.new, 'caption')} in the set {name}{skipped}."]
-
-
 # The files of a dataset in the order in which they must be imported.
-PARTS: dict[str, Callable[[Path, Mapping[str, Any]], list[str]]] = {
-    "classes": _classes,
-    "hierarchy": _hierarchy,
-    "images": _images,
-    "boxes": _boxes,
-    "coco": _coco,
-    "captions": _captions,
-}
+PARTS = ("classes", "hierarchy", "images", "boxes", "coco", "captions")
+
+
+def _import_part(
+    part: str, path: Path, arguments: Mapping[str, Any], team: Team | None
+) -> list[str]:
+    """Import one file of a dataset; return the result in words."""
+    split = arguments.get("split", "")
+    # An operator can share what is imported with all teams.
+    owner = None if arguments.get("shared") else team
+    match part:
+        case "classes":
+            return [imports.import_classes(path=path, team=owner).in_words("class", "classes")]
+        case "hierarchy":
+            counts = imports.import_hierarchy(path=path, team=owner)
+            return [counts.in_words("relation", "relations of classes")]
+        case "images":
+            base_url = arguments.get("base_url", "")
+            counts = imports.import_images(path=path, split=split, base_url=base_url, team=owner)
+            return [counts.in_words("image")]
+        case "boxes":
+            counts = imports.import_boxes(path=path, split=split, team=owner)
+            return [counts.in_words("box", "boxes")]
+        case "coco":
+            found = imports.import_coco(path=path, split=split, team=owner)
+            return [
+                found.classes.in_words("class", "classes"),
+                found.images.in_words("image"),
+                found.boxes.in_words("box", "boxes"),
+            ]
+    name = arguments["caption_set"]
+    given = caption_sets.import_captions(
+        path=path, split=split, name=name, team=team, at=timezone.now()
+    )
+    skipped = f", {given.skipped:,} of unknown images skipped" if given.skipped else ""
+    return [f"{counted(given.new, 'caption')} in the set {name}{skipped}."]
 
 
 def _import_title(arguments: Mapping[str, Any], *_: Any) -> str:
@@ -203,23 +185,17 @@ def select_images(work: Work) -> Result:
     if selections.find_selection(**options):
         return Result("The selection exists already with the same options.", url=url)
     work.step(f"Choosing {counted(options['count'], 'image')}", total=options["count"])
-    chosen = 0
-
-    def progress(number: int) -> None:
-        nonlocal chosen
-        chosen += number
-        work.progress(chosen)
-
-    drawn = selections.draw_selection(**options, at=timezone.now(), progress=progress)
+    drawn = selections.draw_selection(**options, at=timezone.now(), progress=_counting(work))
     return Result(f"{counted(drawn.selection.count, 'image')} selected.", url=url)
 
 
-def _selection_title(arguments: Mapping[str, Any], *_: Any) -> str:
-    return f"Select images: {arguments['name']}"
-
-
 register(
-    JobKind(name="select_images", label="Select images", work=select_images, title=_selection_title)
+    JobKind(
+        name="select_images",
+        label="Select images",
+        work=select_images,
+        title=lambda arguments, *_: f"Select images: {arguments['name']}",
+    )
 )
 
 
@@ -240,7 +216,7 @@ def write_archive(work: Work) -> Result:
     path = Path("exports") / release.name / file
     target = Path(settings.MEDIA_ROOT) / path
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(unfinished.SUFFIX)
+    part = target.with_suffix(SUFFIX)
     work.step(f"Writing {FORMATS[name].name}")
     written = noted = 0
     try:

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotate.services import images
-from background.celery_tasks import PatientTask
+from background.tasks import PatientTask
 from shared.database.locks import process_lock
 
 

@@ -12,8 +12,8 @@ from celery import current_app
 from celery.schedules import maybe_schedule
 from django.utils import timezone
 
-from background.celery_tasks import EXPECTED
 from background.jobs.work import WorkerStopped
+from background.tasks import EXPECTED
 from shared.repeater import Repeater
 
 # Seconds between two looks whether an entry is due.

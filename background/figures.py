@@ -6,12 +6,12 @@ from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from kombu.exceptions import OperationalError
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from background.models import Failure, FailureSource, Job, JobStatus
+from background.models import UNFINISHED, Failure, FailureSource, Job
 
 
 class Figures(Collector):
@@ -19,26 +19,27 @@ class Figures(Collector):
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         jobs = GaugeMetricFamily("jobs", "Jobs that are not over", labels=["status"])
-        counts = dict(
-            Job.objects.unfinished().values_list("status").order_by().annotate(Count("pk"))
-        )
-        for status in (JobStatus.WAITING, JobStatus.RUNNING):
-            jobs.add_metric([status.lower()], counts.get(status, 0))
-        yield jobs
+        yield _counted(jobs, Job.objects.unfinished(), "status", UNFINISHED)
         failures = GaugeMetricFamily(
             "failures", "Background work that failed and waits for a person", labels=["source"]
         )
-        open_ones = Failure.objects.open().order_by().values_list("source")
-        failed = dict(open_ones.annotate(Count("pk")))
-        for source in FailureSource:
-            failures.add_metric([source.lower()], failed.get(source, 0))
-        yield failures
+        yield _counted(failures, Failure.objects.open(), "source", FailureSource)
         if not settings.CELERY_TASK_ALWAYS_EAGER:
             # The other figures matter most while the broker does not answer.
             with suppress(OperationalError):
                 yield GaugeMetricFamily(
                     "celery_queue_length", "Tasks that wait for a Celery worker", queue_length()
                 )
+
+
+def _counted(
+    gauge: GaugeMetricFamily, rows: QuerySet[Any], column: str, values: Iterable[str]
+) -> GaugeMetricFamily:
+    """The gauge with the number of rows for each value of the column."""
+    counts = dict(rows.order_by().values_list(column).annotate(Count("pk")))
+    for value in values:
+        gauge.add_metric([value.lower()], counts.get(value, 0))
+    return gauge
 
 
 def queue_length() -> int:

@@ -17,7 +17,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.server import ThreadedMotoServer
 from moto.sqs.models import sqs_backends
 
-from hits.local.processes import HOST
+from hits.local import HOST
 
 CHUNK = 65_536
 DISK_MB = 600
@@ -149,7 +149,6 @@ class Queue:
         return {
             "MARKETPLACE_NOTIFICATION_ENDPOINT": self.endpoint,
             "MTURK_NOTIFICATION_QUEUE_URL": self.url,
-            "MTURK_SQS_ENDPOINT_URL": self.endpoint,
             "MTURK_SQS_ACCESS_KEY_ID": QUEUE_KEY,
             "MTURK_SQS_SECRET_ACCESS_KEY": QUEUE_KEY,
         }

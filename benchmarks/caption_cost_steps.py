@@ -23,16 +23,16 @@ from annotate.services.releases import freeze
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.counted import Counter, count_statements
 from hits.models import Hit, HitStatus, HitType
-from hits.mturk.answers import external_question
 from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.hit_texts import external_question
 from hits.queries.costs import slot_fee
 from hits.reconcile.bar import bar
+from hits.reconcile.hit_types import ensure_hit_type
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import Step, reconcile
 from hits.reconcile.retire import retire
 from hits.reconcile.settle import settle
 from hits.reconcile.top_up import top_up
-from hits.services.hit_types import ensure_hit_type
 from qualcontrol.models import Verdict
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks

@@ -33,7 +33,7 @@ from benchmarks.fragile import Fragile, fragile_installation
 from benchmarks.harness import BUILD, Line, Report, main
 from benchmarks.lean_browser import NoAnswer, NotOffered, Unexpected
 from benchmarks.small_campaign import RESPONSES, SmallCampaign
-from hits.local.processes import ProcessFailed
+from hits.local import ProcessFailed
 
 RUNS, FULL_RUNS = 10, 200
 FAULTS_OF_A_RUN = 8

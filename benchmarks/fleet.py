@@ -20,7 +20,7 @@ import psycopg2
 
 from benchmarks.harness import ROOT
 from benchmarks.processes import TICKS
-from hits.local.processes import HOST, NICE, Child, ProcessFailed, clean_environment, free_port
+from hits.local import HOST, NICE, Child, ProcessFailed, clean_environment, free_port
 
 PATIENCE = 60.0
 # PostgreSQL refuses to run as root, so root runs it as this user.

@@ -66,10 +66,11 @@ SITE = (
            LEFT JOIN annotate_response AS response ON response.id = caption.response_id
            WHERE campaign.kind = 'caption'
            GROUP BY image.id, campaign.config_json
-           HAVING count(CASE WHEN caption.role = 'REFERENCE' THEN 1 END)
-                  <> CAST(campaign.config_json->>'references' AS integer)
-               OR count(CASE WHEN caption.role = 'BASELINE' THEN 1 END)
-                  <> CAST(campaign.config_json->>'baselines' AS integer)
+           HAVING count(CASE WHEN caption.role = 'REASON' THEN 1 END) = 0
+                  AND (count(CASE WHEN caption.role = 'REFERENCE' THEN 1 END)
+                       <> CAST(campaign.config_json->>'references' AS integer)
+                    OR count(CASE WHEN caption.role = 'BASELINE' THEN 1 END)
+                       <> CAST(campaign.config_json->>'baselines' AS integer))
                OR count(DISTINCT response.worker_id) <> count(caption.id)""",
     ),
     Holds(
@@ -82,7 +83,7 @@ SITE = (
            JOIN annotate_response AS response ON response.id = caption.response_id
            JOIN annotate_caption AS written ON written.response_id = response.id
            WHERE response.status <> 'SUBMITTED' OR response.task_id <> image.task_id
-              OR written.text <> caption.text
+              OR written.text || response.cannot_describe <> caption.text
               OR EXISTS (SELECT 1 FROM qualcontrol_exclusion AS exclusion
                          WHERE exclusion.worker_id = response.worker_id
                            AND exclusion.campaign_id = release.campaign_id
@@ -173,9 +174,25 @@ SITE = (
            WHERE task.answers_missing <> task.wanted
                  - (SELECT count(*) FROM annotate_response AS response
                     WHERE response.task_id = task.id AND response.status = 'SUBMITTED')
-              OR task.places_left <> task.answers_missing
+              OR task.places_left <> CASE WHEN task.at_once < task.answers_missing
+                                          THEN task.at_once ELSE task.answers_missing END
                  - (SELECT count(*) FROM hits_claim AS claim
                     WHERE claim.task_id = task.id AND claim.takes_place)""",
+    ),
+    Holds(
+        6,
+        "A task wants as many responses as its campaign, or as it has, if its image is closed.",
+        """SELECT task.id FROM annotate_task AS task
+           JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
+           JOIN annotate_response AS response ON response.task_id = task.id
+           WHERE campaign.kind = 'caption' AND response.status = 'SUBMITTED'
+           GROUP BY task.id, campaign.config_json
+           HAVING task.wanted <> CASE
+               WHEN count(CASE WHEN response.cannot_describe <> '' THEN 1 END)
+                    >= CAST(campaign.config_json->'captions'->>'cannot_describe_quorum' AS integer)
+               THEN count(*)
+               ELSE CAST(campaign.config_json->>'references' AS integer)
+                    + CAST(campaign.config_json->>'baselines' AS integer) END""",
     ),
     Holds(
         8,

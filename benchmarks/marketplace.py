@@ -25,8 +25,8 @@ from benchmarks.growth import add_growth, both_sizes
 from benchmarks.harness import Report, in_turn, main
 from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
-from marketplace.pages.sign_in import sign_in_url
-from marketplace.services.hits import HitTypeProperties, get_or_create_hit_type
+from marketplace.pages.links import sign_in_url
+from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
 from marketplace.services.workers import get_or_create_requester
 
 QUESTION = (

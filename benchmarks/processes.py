@@ -17,7 +17,7 @@ from django.db import connection
 
 from benchmarks import counted
 from benchmarks.harness import ROOT
-from hits.local.processes import Child, Installation, clean_environment, make_workers
+from hits.local import Child, Installation, clean_environment, make_workers
 
 TICKS = os.sysconf("SC_CLK_TCK")
 MARKETPLACE, SITE, RECONCILER, DATABASE = "marketplace", "site", "reconciler", "database"

@@ -36,7 +36,7 @@ from benchmarks.whole_campaign import (
     installed,
     run_measured,
 )
-from hits.local.processes import ProcessFailed
+from hits.local import ProcessFailed
 
 IMAGES, WANTED, WORKERS = 15_100, 11, 727
 SCALE, FULL_SCALE = 0.01, 1.0

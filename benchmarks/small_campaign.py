@@ -21,7 +21,7 @@ from benchmarks.invariants import Row
 from benchmarks.lean_browser import NoAnswer, Unexpected
 from benchmarks.replay_nocaps import BAD, Crowd
 from benchmarks.whole_campaign import NAME
-from hits.local.processes import ProcessFailed
+from hits.local import ProcessFailed
 
 REFERENCES, THREADS, REVIEWERS = 2, 3, 2
 # How long nothing may change until a run has failed. A busy machine is slow, but does not stand

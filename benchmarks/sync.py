@@ -37,7 +37,8 @@ from hits.mturk.client import Marketplace, marketplace_of
 from hits.reconcile.events import is_listing_due
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import NothingToDo
-from hits.services.task_pages import FrameParameters, open_page, store_answers
+from hits.services.hit_pages import FrameParameters
+from hits.services.task_pages import open_page, store_answers
 from tests.hits.marketplace_process import (
     Frame,
     MarketplaceProcess,

@@ -15,7 +15,7 @@ from benchmarks.fleet import Fleet, OwnPostgresql, OwnRedis, Program, own_postgr
 from benchmarks.invariants import Rows, broken_in, reading
 from benchmarks.lean_browser import LeanBrowser, NoAnswer, Unexpected, ask, good
 from benchmarks.openimages_files import BOXES_PER_IMAGE, write_files
-from hits.local.processes import (
+from hits.local import (
     HOST,
     Installation,
     ProcessFailed,
@@ -252,7 +252,6 @@ def installed(
             "LOG_LEVEL": "WARNING",
             "SYNC_SECONDS": f"{sync_seconds:g}",
             "API_READS_PER_MINUTE": "0",
-            "API_WRITES_PER_MINUTE": "0",
             **(settings or {}),
         }
         whole = Whole(places, environment, Fleet(folder, {}))

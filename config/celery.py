@@ -5,13 +5,18 @@ from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import worker_init
+from celery.signals import setup_logging, worker_init
 from django.conf import settings
 
+from config.environment import Environment
 from corpora.language import english
-from shared.monitoring.metrics import serve_metrics
+from shared.environment import read, settings_in_words
+from shared.metrics import serve_metrics
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Each process of the site imports this module before its settings.
+with settings_in_words():
+    read(Environment)
 
 app = Celery("annotate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -43,6 +48,11 @@ def _every(seconds: float, task: str) -> dict[str, Any]:
     # Messages that wait longer are dropped, so that they do not pile up while all workers are busy.
     # A minute, because the clocks of two machines may differ by seconds.
     return {"task": task, "schedule": float(seconds), "options": {"expires": max(60, seconds)}}
+
+
+@setup_logging.connect
+def keep_logging(**_: object) -> None:
+    """Celery's processes log like the site: Celery sets up nothing if somebody handles this."""
 
 
 @worker_init.connect

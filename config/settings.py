@@ -2,20 +2,19 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from math import ceil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import dj_database_url
-from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from config.breadcrumbs import CAMPAIGN, PAGES
 from config.environment import Environment
 from corpora.evaluation.java import Java
-from shared.environment import LOOPBACK_HOSTS, read
-from shared.logs import logging_settings
-from shared.monitoring.errors import report_errors
-from shared.secret_key import advice, data_folder, kept_key
+from shared.environment import read
+from shared.logs import logging_settings, report_errors
+from shared.secret_key import data_folder, kept_key
 
 ENV = read(Environment)
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -28,41 +27,28 @@ VAR_DIR = BASE_DIR / "var"
 SITE_URL = ENV.site_url
 SITE_HOST = urlsplit(SITE_URL).hostname or ""
 IS_HTTPS = SITE_URL.startswith("https://")
-IS_LOOPBACK = SITE_HOST in LOOPBACK_HOSTS
 
 DEBUG = ENV.debug
 ALLOWED_HOSTS = ENV.allowed_hosts or [SITE_HOST, "127.0.0.1", "localhost"]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# The marketplace: `local`, a URL, or `sandbox` or `production`, which stand for a service under
-# Amazon's host names.
+# The marketplace, and how often it is called.
 MTURK_ENDPOINT = ENV.mturk_endpoint
-# URL of the local marketplace; only used by campaigns whose endpoint is `local`.
-MARKETPLACE_URL = ENV.marketplace_url
-# Shared with the marketplace, whose admin pages then take a sign-in at this site.
+MARKETPLACE_URL = ENV.marketplace_url  # of the endpoint `local`
 HAND_OVER_SECRET = ENV.hand_over_secret
-# Further origins that may frame the task page and receive its form, for a marketplace whose worker
-# site and API have different origins.
 MTURK_WORKER_ORIGINS = ENV.mturk_worker_origins
-MTURK_MAX_ATTEMPTS = ENV.mturk_max_attempts
+MTURK_MAX_ATTEMPTS = 8
 MTURK_CONNECT_TIMEOUT = 5
 MTURK_READ_TIMEOUT = ENV.mturk_read_timeout
-# How many calls all processes together make to the marketplace in a second; 0 sets no limit.
 MTURK_CALLS_PER_SECOND = ENV.mturk_calls_per_second
-# How many seconds a HIT with free slots may wait until its submissions are read. 0 reads them at
-# each sync; more saves calls if the marketplace limits them.
 MTURK_READ_WAIT_SECONDS = ENV.mturk_read_wait_seconds
-# Seconds between two listings of all HITs. In between, only HITs with new answers on our site are
-# read.
-MTURK_LIST_SECONDS = ENV.mturk_list_seconds
-# The SQS queue to which the marketplace sends events; if empty, the marketplace is only polled.
+# Seconds between two listings of all HITs: without a queue of events, and with one.
+MTURK_LIST_SECONDS = ENV.mturk_list_seconds or 0
+MTURK_POLL_SECONDS = 600 if ENV.mturk_list_seconds is None else ENV.mturk_list_seconds
 MTURK_NOTIFICATION_QUEUE_URL = ENV.mturk_notification_queue_url
-# URL and keys of the SQS server; if empty, Amazon's SQS and boto3's default credentials.
-MTURK_SQS_ENDPOINT_URL = ENV.mturk_sqs_endpoint_url
+MTURK_SQS_ENDPOINT_URL = "/".join(MTURK_NOTIFICATION_QUEUE_URL.split("/")[:3])
 MTURK_SQS_ACCESS_KEY_ID = ENV.mturk_sqs_access_key_id
 MTURK_SQS_SECRET_ACCESS_KEY = ENV.mturk_sqs_secret_access_key
-# Seconds between two listings of all HITs when events are used.
-MTURK_POLL_SECONDS = ENV.mturk_poll_seconds
 # Fees of the marketplace (docs/decisions lists the sources): a share of reward and bonus, a further
 # share from ten assignments on, and a minimum per payment.
 MTURK_FEE_SHARE = Decimal("0.20")
@@ -102,23 +88,23 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # The first two see every answer, those of other middleware too.
-    "shared.monitoring.middleware.RequestMonitor",
-    "shared.head_requests.HeadMiddleware",
-    "shared.well_formed.StorableCookiesMiddleware",
+    "shared.metrics.RequestMonitor",
+    "shared.requests.HeadMiddleware",
+    "shared.requests.StorableCookiesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "accounts.pages.middleware.LastSlashMiddleware",
-    "accounts.api.request_size.RequestSizeMiddleware",
+    "accounts.pages.every_page.LastSlashMiddleware",
+    "accounts.pages.every_page.RequestSizeMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "accounts.pages.middleware.FormTeamMiddleware",
+    "accounts.pages.every_page.FormTeamMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "leaderboard.access.SubmittersSeeOnlyChallenges",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "shared.content_policy.ContentSecurityPolicyMiddleware",
-    "shared.well_formed.WellFormedMiddleware",
+    "shared.requests.ContentSecurityPolicyMiddleware",
+    "shared.requests.WellFormedMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -135,12 +121,12 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "accounts.pages.context_processors.installation",
-                "accounts.pages.context_processors.team",
+                "accounts.pages.every_page.installation",
+                "accounts.pages.every_page.team",
                 "leaderboard.access.submitter",
             ],
             # Replaces `csrf_token`, so that no form can lack its team.
-            "builtins": ["accounts.templatetags.every_form"],
+            "builtins": ["accounts.templatetags.parts"],
         },
     }
 ]
@@ -176,10 +162,6 @@ SECRET_KEY_IS_SET = bool(SECRET_KEY)
 # Earlier keys, whose signatures are still accepted.
 SECRET_KEY_FALLBACKS = ENV.secret_key_fallbacks
 if not SECRET_KEY_IS_SET:
-    if not IS_LOOPBACK:
-        raise ImproperlyConfigured(
-            f"SECRET_KEY is not set, and SITE_URL is {SITE_URL}. {advice(SECRET_KEY_VARIABLE)}"
-        )
     SECRET_KEY = kept_key(DATA_DIR / "requester-secret-key", variable=SECRET_KEY_VARIABLE)
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -189,7 +171,7 @@ LOGIN_REDIRECT_URL = "hits:campaigns"
 LOGOUT_REDIRECT_URL = "login"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "shared.second_factors.backends.PasswordAndCode",
+    "shared.second_factors.services.PasswordAndCode",
 ]
 # Wrong passwords are counted per account and address, per address, and per account. The limit per
 # account is the highest, so that nobody can lock others out from a single address.
@@ -201,10 +183,10 @@ AXES_FAILURE_LIMIT = 1
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_HANDLER = "accounts.sign_in_limits.SignInLimits"
-AXES_USERNAME_CALLABLE = "accounts.sign_in_limits.counted_name"
-AXES_CLIENT_IP_CALLABLE = "shared.client_addresses.client_address"
-AXES_LOCKOUT_CALLABLE = "accounts.sign_in_limits.locked"
+AXES_HANDLER = "accounts.limits.SignInLimits"
+AXES_USERNAME_CALLABLE = "accounts.limits.counted_name"
+AXES_CLIENT_IP_CALLABLE = "shared.requests.client_address"
+AXES_LOCKOUT_CALLABLE = "accounts.limits.locked"
 AXES_DISABLE_ACCESS_LOG = True
 # Not stored with failed attempts, besides passwords.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
@@ -247,26 +229,17 @@ MEDIA_ROOT = ENV.media_root or VAR_DIR / "media"
 # Larger image files are not imported.
 IMAGE_MAX_PIXELS = 89478485
 IMAGE_MAX_MB = 50
-# Uploaded files wait here for their import. With several machines, it must be a shared folder.
-# It is not below MEDIA_ROOT, because nothing in it has been checked.
-UPLOAD_ROOT = ENV.upload_root or VAR_DIR / "uploads"
+# Uploaded files wait here for their import: beside MEDIA_ROOT and not below it, because nothing in
+# it has been checked.
+UPLOAD_ROOT = MEDIA_ROOT.parent / "uploads"
 UPLOAD_MAX_MB = ENV.upload_max_mb
 UPLOAD_MAX_FILES = 2000
 # Limits of what the ZIP archives of an upload contain.
 UNPACKED_MAX_MB = 4000
 UNPACKED_MAX_FILES = 50000
-# A folder of this machine whose subfolders researchers may import; none if empty.
 IMAGES_FOLDER = ENV.images_folder
 
-# Limits of the Java programs of `evaluate`, and the folder of the files that SPICE needs.
-EVALUATION_JAVA = Java(
-    program=ENV.java,
-    memory_mb=2048,
-    seconds=900,
-    spice_models=ENV.spice_models,
-    spice_memory_mb=8192,
-    spice_seconds=3600,
-)
+EVALUATION_JAVA = Java(spice_models=ENV.spice_models)
 
 # Redirect browsers from http to https, and make them stay there for a year.
 SECURE_SSL_REDIRECT = IS_HTTPS
@@ -296,13 +269,13 @@ SECURE_REFERRER_POLICY = "same-origin"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "shared.temporary_files.TemporaryFiles",
+    "shared.files.TemporaryFiles",
 ]
 DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES + 10
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "accounts.api.authentication.ApiTokenAuthentication",
+        "accounts.api.access.ApiTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["leaderboard.access.IsResearcher"],
@@ -311,19 +284,17 @@ REST_FRAMEWORK = {
         "accounts.api.parsing.JSONBody",
     ],
     "DEFAULT_THROTTLE_CLASSES": [
-        "accounts.api.throttles.ReadsByToken",
-        "accounts.api.throttles.WritesByToken",
+        "accounts.api.access.ReadsByToken",
+        "accounts.api.access.WritesByToken",
     ],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_PAGINATION_CLASS": "accounts.api.paging.CountedPages",
+    "DEFAULT_PAGINATION_CLASS": "accounts.api.lists.CountedPages",
     "DEFAULT_SCHEMA_CLASS": "accounts.api.schema.ApiSchema",
     "EXCEPTION_HANDLER": "accounts.api.handlers.handle_error",
 }
 # How many requests of one token each web process answers in a minute; 0 sets no limit.
 API_READS_PER_MINUTE = ENV.api_reads_per_minute
-API_WRITES_PER_MINUTE = ENV.api_writes_per_minute
-# Maximum lifetime of an API token in days.
-API_TOKEN_DAYS = ENV.api_token_days
+API_WRITES_PER_MINUTE = ceil(API_READS_PER_MINUTE / 5)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Caption campaigns",
     "DESCRIPTION": "Images, selections, campaigns, responses, reviews, payments and releases.",
@@ -349,12 +320,9 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Whether everybody may create an account to submit to challenges.
 SUBMITTERS_MAY_SIGN_UP = ENV.submitters_may_sign_up
-# How many submissions are scored at the same time, on all machines together.
 SCORES_AT_ONCE = ENV.scores_at_once
 
-# The server that sends e-mail; if empty, notices are not sent by e-mail.
 EMAIL_HOST = ENV.email_host
 if EMAIL_HOST == "console":  # To try it without a mail server.
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
@@ -367,30 +335,22 @@ DEFAULT_FROM_EMAIL = ENV.email_from or f"campaigns@{SITE_HOST}"
 
 # How long a webhook may take to answer, in seconds.
 WEBHOOK_SECONDS = 10
-# Whether webhooks may go to this machine and to private networks.
 WEBHOOKS_TO_PRIVATE_NETWORKS = ENV.private_networks
 
 # How long fetching one image by its URL may take, in seconds.
 IMAGE_FETCH_SECONDS = 30
-# Whether images may be fetched from this machine and from private networks.
 IMAGES_FROM_PRIVATE_NETWORKS = ENV.private_networks
-# The server with buckets of images: Amazon's if there is no URL. Without keys, requests are not
-# signed, as public buckets need. Not the requester's keys, which are for the marketplace.
+# The server with buckets of images, and its keys, not the requester's for the marketplace.
 S3_ENDPOINT_URL = ENV.s3_endpoint_url
-S3_REGION = ENV.s3_region
 S3_ACCESS_KEY_ID = ENV.s3_access_key_id
 S3_SECRET_ACCESS_KEY = ENV.s3_secret_access_key
-# Where the copies of images are that pages show: s3://BUCKET/FOLDER, or MEDIA_ROOT if it is empty.
 COPIES_BUCKET = ENV.copies_bucket
 STORAGES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "shared.static_files.KeptAddresses"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "image-copies": {"BACKEND": "annotate.images.copies.WholeFiles"},
 }
 if COPIES_BUCKET:
-    if not S3_ACCESS_KEY_ID:
-        # Without keys, the requester's keys in AWS_ACCESS_KEY_ID would be sent to the bucket.
-        raise ImproperlyConfigured("COPIES_BUCKET needs S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY.")
     _bucket, _, _folder = COPIES_BUCKET.removeprefix("s3://").partition("/")
     STORAGES["image-copies"] = {
         "BACKEND": "storages.backends.s3.S3Storage",
@@ -398,16 +358,13 @@ if COPIES_BUCKET:
             "bucket_name": _bucket,
             "location": _folder,
             "endpoint_url": S3_ENDPOINT_URL or None,
-            "region_name": S3_REGION,
             "access_key": S3_ACCESS_KEY_ID,
             "secret_key": S3_SECRET_ACCESS_KEY,
             "file_overwrite": True,
         },
     }
 
-# Days after a finished campaign's last release until worker ids and behaviour counts are deleted;
-# None to keep them.
-WORKER_DATA_DAYS = ENV.worker_data_days
+WORKER_DATA_DAYS = ENV.worker_data_days  # None to keep them.
 
 # Without a broker, tasks run in the process that calls them.
 CELERY_BROKER_URL = ENV.celery_broker_url
@@ -431,19 +388,14 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
-# Celery's processes log like the site, without worker ids.
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = ENV.sync_seconds
 
-# How long a job belongs to a worker that does not answer.
 JOB_LEASE_SECONDS = ENV.job_lease_seconds
 
-# Errors are reported there without personal data; nowhere if empty.
 report_errors(ENV.sentry_dsn)
 
-# Programs that send this token can read the metrics; if empty, there is no page of metrics.
+LOG_REQUESTS = ENV.log_requests
 METRICS_TOKEN = ENV.metrics_token
-# HOST:PORT where processes without a site serve metrics of their own; nowhere if empty.
 METRICS_ADDRESS = ENV.metrics_address
 # What is read from the database for each page of metrics.
 METRICS = ["background.figures.Figures", "hits.figures.Figures", "leaderboard.figures.Figures"]
@@ -452,7 +404,7 @@ LOGGING = logging_settings(
     loggers={
         "axes": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
         # Replaces Django's handlers, which would write or mail whole requests.
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": ["console"], "propagate": False},

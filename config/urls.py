@@ -4,23 +4,23 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from accounts.pages.password_reset import ForgottenView, NewPasswordView, SentView
-from accounts.pages.sign_in import SignInForm
+from accounts.pages.sign_in import ForgottenView, NewPasswordView, SentView, SignInForm
+from accounts.services.mail import sends_email
 from annotate.pages.health import readyz
 from annotate.pages.media import image_copy, media
-from shared.mail import sends_email
-from shared.monitoring.health import healthz
-from shared.monitoring.metrics import metrics
+from background.urls import notice_urls
+from shared.health import healthz
+from shared.metrics import metrics
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
-    path("releases/", include("annotate.pages.release_urls")),
+    path("releases/", include("annotate.pages.releases")),
     path("jobs/", include("background.urls")),
-    path("campaigns/", include("annotate.pages.webhook_urls")),
+    path("campaigns/", include("annotate.pages.webhooks")),
     path("images/", include("annotate.pages.image_urls")),
     path("challenges/", include("leaderboard.urls")),
-    path("account/notices/", include("background.notice_urls")),
+    path("account/notices/", include(notice_urls)),
     path("account/", include("accounts.urls")),
     path("api/challenges/", include("leaderboard.api")),
     path("api/", include("hits.api.urls")),
@@ -50,7 +50,7 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
 ]
 
-handler400 = "accounts.api.handlers.bad_request"
-handler403 = "accounts.api.handlers.forbidden"
-handler404 = "accounts.api.handlers.not_found"
-handler500 = "accounts.api.handlers.failed"
+handler400 = "accounts.pages.errors.bad_request"
+handler403 = "accounts.pages.errors.forbidden"
+handler404 = "accounts.pages.errors.not_found"
+handler500 = "accounts.pages.errors.failed"

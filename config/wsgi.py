@@ -9,10 +9,12 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from shared.listening import check_wsgi_server
+from shared.environment import settings_in_words
+from shared.secret_key import check_wsgi_server
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-check_wsgi_server()
+with settings_in_words():
+    check_wsgi_server()
 
 application = get_wsgi_application()

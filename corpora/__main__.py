@@ -6,12 +6,21 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from types import ModuleType
 
-from corpora.commands import constraints, content_selection, evaluate, report, splits
-from corpora.commands.base import WrongOptions, note
+from corpora.commands import (
+    WrongOptions,
+    constraints,
+    content_selection,
+    correlate,
+    evaluate,
+    note,
+    report,
+    splits,
+)
 from corpora.errors import DomainError
 
 COMMANDS: dict[str, ModuleType] = {
     "evaluate": evaluate,
+    "correlate": correlate,
     "report": report,
     "content_selection": content_selection,
     "splits": splits,
@@ -24,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser("python -m corpora", description="Score captions and report on them.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
-        own = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        own = commands.add_parser(
+            name, help=command.HELP.replace("%", "%%"), description=command.HELP
+        )
         command.add_arguments(own)
         own.set_defaults(run=command.run)
     options = vars(parser.parse_args(arguments))

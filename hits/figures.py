@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.db.models import Count, Max, Min, Sum
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -18,19 +18,24 @@ class Figures(Collector):
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         running = list(Campaign.objects.filter(status=CampaignStatus.RUNNING))
-        names = {campaign.pk: campaign.slug for campaign in running}
-        yield _gauge("campaign_claims", "Tasks on open pages that take a place", names, _claims())
-        yield _gauge("campaign_responses_missing", "Responses still wanted", names, _missing())
-        now = timezone.now()
+        names, now = {campaign.pk: campaign.slug for campaign in running}, timezone.now()
+        claims = Claim.objects.filter(takes_place=True).order_by()
+        claimed = dict(claims.values_list("task__campaign").annotate(Count("pk")))
+        yield _gauge("campaign_claims", "Tasks on open pages that take a place", names, claimed)
+        tasks = Task.objects.filter(campaign__in=names, answers_missing__gt=0).order_by()
+        missing = dict(tasks.values_list("campaign").annotate(Sum("answers_missing")))
+        yield _gauge("campaign_responses_missing", "Responses still wanted", names, missing)
+        # Pages whose time is over may never be reported: their assignment was returned.
+        pages = TaskPage.objects.answered().filter(expires_at__gt=now).order_by()
         yield _gauge(
             "campaign_ingest_lag_seconds",
             "Age of the oldest answer that the marketplace has not reported yet",
             names,
-            _ages(_oldest_answers(now), now),
+            _ages(pages.values_list("hit__campaign").annotate(Min("answered_at")), now),
         )
-        yield _gauge(
-            "campaign_sync_age_seconds", "Time since the last sync", names, _ages(_syncs(), now)
-        )
+        syncs = Sync.objects.filter(error="", finished_at__isnull=False).order_by()
+        ages = _ages(syncs.values_list("campaign").annotate(Max("finished_at")), now)
+        yield _gauge("campaign_sync_age_seconds", "Time since the last sync", names, ages)
         yield from self._money(running)
 
     def _money(self, running: list[Campaign]) -> Iterable[GaugeMetricFamily]:
@@ -56,29 +61,6 @@ def _gauge(
     for pk, slug in names.items():
         gauge.add_metric([slug], values.get(pk, 0))
     return gauge
-
-
-def _claims() -> dict[int, float]:
-    claims = Claim.objects.filter(takes_place=True).order_by()
-    return dict(claims.values_list("task__campaign").annotate(Count("pk")))
-
-
-def _missing() -> dict[int, float]:
-    tasks = Task.objects.filter(
-        answers_missing__gt=0, campaign__status=CampaignStatus.RUNNING
-    ).order_by()
-    return dict(tasks.values_list("campaign").annotate(Sum("answers_missing")))
-
-
-def _oldest_answers(now: datetime) -> QuerySet[TaskPage, tuple[int, datetime]]:
-    """Pages whose time is over may never be reported: their assignment was returned."""
-    pages = TaskPage.objects.answered().filter(expires_at__gt=now).order_by()
-    return pages.values_list("hit__campaign").annotate(Min("answered_at"))
-
-
-def _syncs() -> QuerySet[Sync, tuple[int, datetime]]:
-    ended = Sync.objects.filter(error="", finished_at__isnull=False).order_by()
-    return ended.values_list("campaign").annotate(Max("finished_at"))
 
 
 def _ages(times: Iterable[tuple[int, datetime]], now: datetime) -> dict[int, float]:

@@ -5,47 +5,13 @@ from decimal import Decimal
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
-from background.jobs.registry import JobKind, register
-from background.jobs.work import JobInterrupted, JobPostponed, Result, Work
+from background.jobs.work import JobInterrupted, JobKind, JobPostponed, Result, Work, register
 from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.services.lifecycle import Terms, publish
 from hits.services.syncs import PUBLISH, SYNC
-
-# What each step of a sync does, for people who watch it.
-WORDS = {
-    "ingest": "Reading submissions from the marketplace",
-    "withdraw": "Asking for withdrawn work",
-    "bar": "Hiding HITs from workers who have no task left",
-    "close": "Closing HITs",
-    "top_up": "Creating HITs at the marketplace",
-    "listen": "Asking the marketplace for events",
-    "settle": "Approving and paying submissions",
-    "notify": "Sending messages to workers",
-    "retire": "Deleting settled HITs",
-}
-
-
-class Progress:
-    """Passes the progress of a sync on to its job, and ends the sync if the job is cancelled."""
-
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._step, self._done = "", 0
-
-    def step(self, name: str) -> None:
-        self._step, self._done = WORDS[name], 0
-        self._work.step(self._step)
-
-    def expect(self, number: int) -> None:
-        self._done = 0
-        self._work.expect(number)
-
-    def next(self) -> None:
-        self._work.progress(self._done)
-        self._done += 1
 
 
 def publish_campaign(work: Work) -> Result:
@@ -83,7 +49,7 @@ def sync_campaign(work: Work) -> Result:
     """Sync the campaign once. What was not done is left to the next sync."""
     campaign = work.about(Campaign)
     try:
-        done = reconcile(campaign, watcher=Progress(work))
+        done = reconcile(campaign, job=work)
     except SyncBusy as error:
         raise JobPostponed(f"{error} This one follows.") from error
     for line in [*done.notes.splitlines(), *done.error.splitlines()]:

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotate.models import Campaign
-from background.celery_tasks import PatientTask, hand_on, pass_on
 from background.jobs.runner import run_waiting
+from background.tasks import PatientTask, hand_on, pass_on
 from corpora.errors import DomainError
 from hits.models import Sync, WorkerBarring
 from hits.mturk.client import MarketplaceError, marketplace_of
@@ -18,10 +18,10 @@ from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, sync_share
-from hits.reconcile.shares import AT_ONCE, SHARES, Work
+from hits.reconcile.run import AT_ONCE, SHARES, Work
+from hits.reconcile.unknown import close_without_campaigns
 from hits.services import retention
 from hits.services.syncs import sync_jobs
-from hits.services.unclaimed import close_without_campaigns
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from rest_framework.request import Request
 
-from accounts.api.permissions import WithinScope
+from accounts.api.access import WithinScope
 from accounts.pages.errors import forbidden
 from leaderboard.models import Submitter
 

@@ -10,20 +10,17 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
+from rest_framework.generics import GenericAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.permissions import WithinScope
-from accounts.api.strict import APIView, ListAPIView, RetrieveAPIView
+from accounts.api.access import WithinScope
+from accounts.api.strict import APIView, ListAPIView, RetrieveAPIView, validated
 from accounts.pages.signed_in import user_of
 from leaderboard.models import Challenge, Submission, Track
-from leaderboard.pages.challenges import ask_for_scores, may_see_board, visible_to
-from leaderboard.queries.allowances import allowance_of
-from leaderboard.queries.boards import board_of, figures_of
-from leaderboard.queries.images import image_list
-from leaderboard.services.submissions import Declaration, submit
-from leaderboard.uploads import read_upload
+from leaderboard.pages.challenges import may_see_board, submit_upload, visible_to
+from leaderboard.queries import allowance_of, board_of, figures_of, image_list
 
 
 class AllowanceSerializer(serializers.Serializer[Any]):
@@ -175,11 +172,10 @@ class ImageList(APIView):
         return Response({"images": list(image_list(challenge_for(request, name)))})
 
 
-class Submissions(ListAPIView[Submission]):
-    """The user's own submissions to a challenge, latest first; POST makes another one."""
+class OwnSubmissions(GenericAPIView[Submission]):
+    """The user's own submissions to a challenge."""
 
     permission_classes = [WithinScope]
-    parser_classes = [MultiPartParser]
     serializer_class = SubmissionSerializer
 
     def get_queryset(self) -> Any:
@@ -187,6 +183,12 @@ class Submissions(ListAPIView[Submission]):
             return Submission.objects.none()
         challenge = challenge_for(self.request, self.kwargs["name"])
         return Submission.objects.of(self.request.user).filter(challenge=challenge)  # type: ignore[arg-type]
+
+
+class Submissions(OwnSubmissions, ListAPIView[Submission]):
+    """The user's own submissions to a challenge, latest first; POST makes another one."""
+
+    parser_classes = [MultiPartParser]
 
     @extend_schema(
         operation_id="challenges_submit",
@@ -196,35 +198,14 @@ class Submissions(ListAPIView[Submission]):
     def post(self, request: Request, name: str) -> Response:
         """Submit a results file. A file with a mistake gets status 409 and does not count."""
         challenge = challenge_for(request, name)
-        form = UploadSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
-        submission = submit(
-            challenge=challenge,
-            submitter=user_of(request._request),
-            declaration=Declaration(
-                track=given["track"],
-                method=given["method"],
-                training_data=given["training_data"],
-            ),
-            upload=read_upload(given["file"]),
-            at=timezone.now(),
-        )
-        ask_for_scores()
+        given = validated(UploadSerializer, request)
+        user = user_of(request._request)
+        submission = submit_upload(challenge, user, at=timezone.now(), **given)
         return Response(SubmissionSerializer(submission).data, status=status.HTTP_201_CREATED)
 
 
-class SubmissionDetail(RetrieveAPIView[Submission]):
+class SubmissionDetail(OwnSubmissions, RetrieveAPIView[Submission]):
     """One of the user's own submissions."""
-
-    permission_classes = [WithinScope]
-    serializer_class = SubmissionSerializer
-
-    def get_queryset(self) -> Any:
-        if getattr(self, "swagger_fake_view", False):
-            return Submission.objects.none()
-        challenge = challenge_for(self.request, self.kwargs["name"])
-        return Submission.objects.of(self.request.user).filter(challenge=challenge)  # type: ignore[arg-type]
 
 
 class BoardView(APIView):

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from background.celery_tasks import PatientTask, pass_on
+from background.tasks import PatientTask, pass_on
 from leaderboard.models import Submission
 from leaderboard.scoring.queue import score_waiting
 

@@ -22,6 +22,13 @@ class Place(NamedTuple):
     country: str = ""
     subdivision: str = ""
 
+    def __str__(self) -> str:
+        return "-".join(filter(None, self))
+
+    def lies_in(self, other: "Place") -> bool:
+        """Whether this place is the other one or a part of it: US-PA is in US."""
+        return self.country == other.country and other.subdivision in ("", self.subdivision)
+
 
 def read_place(text: str) -> Place:
     """Parse `US`, `us-pa` or an empty text; raises ValueError for anything else."""

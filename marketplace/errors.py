@@ -5,6 +5,8 @@ class DomainError(Exception):
     """The change is not possible now; the message can be shown to requesters and workers."""
 
     code = "InvalidParameterValue"
+    # Of the page that shows the message.
+    status = 400
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
         super().__init__(message)
@@ -53,33 +55,45 @@ class UnknownWorker(DomainError):
 class NothingToAccept(DomainError):
     """The group has no HIT left for this worker."""
 
+    status = 409
+
 
 class NotQualified(DomainError):
     """The worker does not meet the requirements of the action."""
 
+    status = 403
     code = "DoesNotMeetRequirements"
 
 
 class AssignmentClosed(DomainError):
     """The assignment was submitted, has expired, or belongs to another worker."""
 
+    status = 409
     code = "InvalidAssignmentState"
 
 
-class AccountRefused(DomainError):
-    """The account cannot be created or changed; `field` is the invalid field."""
+class FieldRefused(DomainError):
+    """What was entered is not possible; `field` is the invalid field, if it is one."""
 
     def __init__(self, message: str, *, field: str = "") -> None:
         super().__init__(message)
         self.field = field
 
 
+class AccountRefused(FieldRefused):
+    """The account cannot be created or changed."""
+
+
 class SignInRefused(DomainError):
     """Wrong name or password."""
+
+    status = 403
 
 
 class TooManyAttempts(DomainError):
     """The limit of attempts has been reached for now."""
+
+    status = 429
 
 
 class LinkRefused(DomainError):
@@ -94,12 +108,8 @@ class StudyRefused(DomainError):
     """The study cannot be created or joined."""
 
 
-class GroupRefused(DomainError):
-    """The group of people cannot be changed or joined; `field` is the invalid field."""
-
-    def __init__(self, message: str, *, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
+class GroupRefused(FieldRefused):
+    """The group of people cannot be changed or joined."""
 
 
 class ConsentNeeded(DomainError):

@@ -1,6 +1,6 @@
 """The longer queries and changes that each accepted, submitted and approved HIT needs.
 
-Some are plain SQL, because Django takes much longer to build them than the database to carry them
+They are plain SQL, because Django takes much longer to build them than the database to carry them
 out.
 """
 
@@ -9,18 +9,12 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from marketplace.models import (
     Assignment,
-    AssignmentStatus,
     Hit,
     HitType,
-    Participation,
-    Qualification,
-    QualificationStatus,
-    Requester,
     Worker,
 )
 
@@ -29,13 +23,6 @@ from marketplace.models import (
 READ = 300
 
 # What a worker may accept
-
-
-def granted(worker: Worker) -> QuerySet[Any, tuple[str, int | None]]:
-    """Public ids of qualification types and the worker's values. Also of deleted types, because
-    HITs may still refer to them."""
-    held = Qualification.objects.filter(worker=worker, status=QualificationStatus.GRANTED)
-    return held.values_list("qualification_type__public_id", "value")
 
 
 class Standing(NamedTuple):
@@ -167,23 +154,6 @@ def assignment_of_page(public_id: str) -> Assignment | None:
     )
 
 
-def assignment_of_requester(requester: Requester, public_id: str) -> Assignment | None:
-    found = Assignment.objects.filter(hit__requester=requester, public_id=public_id)
-    return found.select_related(
-        "hit__hit_type__notification_setting", "hit__layout", "hit__requester", "worker"
-    ).first()
-
-
-def participation_for(assignment: Assignment) -> Participation | None:
-    """The worker's latest participation that the assignment counts for."""
-    mine = Participation.objects.filter(
-        worker=assignment.worker_id,
-        study__hit_type=assignment.hit.hit_type_id,
-        started_at__lte=assignment.accepted_at,
-    )
-    return mine.select_related("study__hit_type", "worker").order_by("-pk").first()
-
-
 _RECENT_WORK = """
 SELECT count(*), COALESCE(sum(hit_type.reward), 0)
 FROM (SELECT hit_id, status, submitted_at FROM marketplace_assignment
@@ -202,39 +172,3 @@ def recent_work(worker: Worker, since: datetime) -> tuple[int, Decimal]:
         cursor.execute(_RECENT_WORK, values)
         number, cents = cursor.fetchone()
     return number, Decimal(cents).scaleb(-2)
-
-
-# HITs
-
-
-def hit_of_requester(requester: Requester, public_id: str) -> Hit | None:
-    found = Hit.objects.filter(requester=requester, public_id=public_id)
-    return found.select_related("hit_type", "layout", "requester").first()
-
-
-def locked_hit(hit: Hit) -> Hit:
-    rows = Hit.objects.select_for_update(of=("self",)).select_related("hit_type", "requester")
-    return rows.get(pk=hit.pk)
-
-
-def submit_assignment(
-    assignment: Assignment, *, answer: str, at: datetime, auto_approval_at: datetime
-) -> int:
-    return (
-        Assignment.objects.in_time(at)
-        .filter(pk=assignment.pk)
-        .update(
-            status=AssignmentStatus.SUBMITTED,
-            submitted_at=at,
-            ended_at=at,
-            auto_approval_at=auto_approval_at,
-            answer=answer,
-        )
-    )
-
-
-def approve_assignment(assignment: Assignment, *, feedback: str, at: datetime) -> int:
-    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
-    return submitted.update(
-        status=AssignmentStatus.APPROVED, approved_at=at, requester_feedback=feedback
-    )

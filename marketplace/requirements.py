@@ -1,12 +1,14 @@
 """Check whether a worker meets qualification requirements. Does not use Django.
 
 A requirement is a mapping in the API's format. A worker's values are a mapping from the id of a
-qualification type to an integer, a `Locale`, or None if it was granted without a value.
+qualification type to an integer, a `Place`, or None if it was granted without a value.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from marketplace.countries import Place
 
 NUMBER_APPROVED = "00000000000000000040"
 LOCALE = "00000000000000000071"
@@ -34,16 +36,7 @@ _GUARDED_FROM = {
 }
 
 
-class Locale(NamedTuple):
-    country: str
-    subdivision: str = ""
-
-    def lies_in(self, other: "Locale") -> bool:
-        """Whether this location is the other one or a part of it: US-PA is in US."""
-        return self.country == other.country and other.subdivision in ("", self.subdivision)
-
-
-Value = int | Locale | None
+Value = int | Place | None
 Requirement = Mapping[str, Any]
 
 _INTEGER_TESTS: dict[str, Callable[[int, Sequence[int]], bool]] = {
@@ -74,12 +67,8 @@ def meets(
     if not has_it:
         return comparator in lacked_meets
     value = held[requirement["QualificationTypeId"]]
-    if isinstance(value, Locale):
-        places = [
-            Locale(place["Country"], place.get("Subdivision") or "")
-            for place in requirement.get("LocaleValues") or []
-        ]
-        is_inside = any(value.lies_in(place) for place in places)
+    if isinstance(value, Place):
+        is_inside = any(map(value.lies_in, places_of(requirement)))
         return is_inside if comparator in ("EqualTo", "In") else not is_inside
     if value is None:
         return False
@@ -87,12 +76,23 @@ def meets(
     return bool(wanted) and _INTEGER_TESTS[comparator](value, wanted)
 
 
+def places_of(requirement: Requirement) -> list[Place]:
+    """The requirement's LocaleValues."""
+    return [
+        Place(each["Country"], each.get("Subdivision") or "")
+        for each in requirement.get("LocaleValues") or []
+    ]
+
+
 def guards(requirement: Requirement, action: Action) -> bool:
     """Whether the requirement applies to the action."""
-    guarded = requirement.get("ActionsGuarded")
-    if guarded is None:
-        guarded = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
-    return action >= _GUARDED_FROM[guarded]
+    return action >= _GUARDED_FROM[actions_guarded(requirement)]
+
+
+def actions_guarded(requirement: Requirement) -> str:
+    """The requirement's ActionsGuarded, which older programs do not give."""
+    otherwise = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
+    return requirement.get("ActionsGuarded") or otherwise
 
 
 def unmet(

@@ -1,14 +1,22 @@
-"""A process of the marketplace: a threaded web server and background threads."""
+"""A process of the marketplace: a threaded web server, and the threads that run beside it."""
 
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
-from marketplace.background import repeaters
+from marketplace import clock
+from marketplace.extensions import Step, extensions
+from marketplace.pages.links import send_invitations
+from marketplace.services import rehearsals
+from marketplace.services.notifications import deliver
+from marketplace.services.retention import forget
+from marketplace.services.sweep import sweep_by_the_clock
+from shared.repeater import Repeater
 
 
 class Companion(Protocol):
@@ -24,7 +32,7 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; raises OSError if the address is in use.
 
-    The caller must check the address with `shared.listening`.
+    The caller must check the address with `shared.secret_key`.
     """
     server = create_server(
         get_wsgi_application(),
@@ -59,3 +67,23 @@ def serve(
 
 def _stop(*_arguments: object) -> None:
     raise SystemExit(0)
+
+
+def repeaters() -> list[Repeater]:
+    """The threads of one process, not started."""
+    # In separate threads, so that a requester's slow queue does not delay the sweep.
+    added = [step for each in extensions() for step in each.steps]
+    steps: list[Step] = [sweep_by_the_clock, deliver, send_invitations, *added]
+    return [
+        *(_repeated(step, every=settings.SWEEP_SECONDS) for step in steps),
+        _repeated(forget, every=settings.RETENTION_SECONDS),
+    ]
+
+
+def _repeated(step: Step, *, every: float) -> Repeater:
+    return Repeater(step.__name__, partial(_do, step), every=every)
+
+
+def _do(step: Step) -> int:
+    rehearsals.follow()
+    return step(at=clock.now())

@@ -14,8 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from marketplace.environment import Environment
 from shared.environment import LOOPBACK_HOSTS, read
-from shared.logs import logging_settings
-from shared.monitoring.errors import report_errors
+from shared.logs import logging_settings, report_errors
 from shared.secret_key import data_folder, kept_key
 
 ENV = read(Environment)
@@ -68,17 +67,17 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # The first two see every answer, those of other middleware too.
-    "shared.monitoring.middleware.RequestMonitor",
-    "shared.head_requests.HeadMiddleware",
-    "shared.well_formed.StorableCookiesMiddleware",
+    "shared.metrics.RequestMonitor",
+    "shared.requests.HeadMiddleware",
+    "shared.requests.StorableCookiesMiddleware",
     "marketplace.pages.middleware.RehearsalMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "shared.content_policy.ContentSecurityPolicyMiddleware",
+    "shared.requests.ContentSecurityPolicyMiddleware",
     "marketplace.pages.middleware.FrameHostMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "shared.well_formed.WellFormedMiddleware",
+    "shared.requests.WellFormedMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -124,10 +123,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
 # Signs sessions, sign-in links, invitations and page tokens. If it is not set, a key is generated
-# and stored, and the marketplace listens only on this machine (`shared.listening`).
+# and stored, and the marketplace listens only on this machine (`shared.secret_key`).
 SECRET_KEY = ENV.marketplace_secret_key
 SECRET_KEY_VARIABLE = "MARKETPLACE_SECRET_KEY"
 SECRET_KEY_IS_SET = bool(SECRET_KEY)
+SECRET_KEY_FALLBACKS = ENV.marketplace_secret_key_fallbacks
 if not SECRET_KEY_IS_SET:
     _folder = data_folder(DATABASES["default"], otherwise=VAR_DIR)
     SECRET_KEY = kept_key(_folder / "marketplace-secret-key", variable=SECRET_KEY_VARIABLE)
@@ -152,10 +152,6 @@ FORMAT_MODULE_PATH = "marketplace.formats"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "shared.static_files.KeptAddresses"},
-}
 STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
 WHITENOISE_USE_FINDERS = True
 
@@ -196,6 +192,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 # Errors are reported there without personal data; nowhere if empty.
 report_errors(ENV.sentry_dsn)
 
+LOG_REQUESTS = ENV.log_requests
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
 METRICS_TOKEN = ENV.marketplace_metrics_token
 # What is read from the database for each page of metrics.
@@ -239,7 +236,7 @@ ATTEMPTS_PER_ADDRESS = 100
 NEW_ACCOUNTS_PER_ADDRESS = 200
 # Arrivals from panels per address in the same time.
 ARRIVALS_PER_ADDRESS = 500
-AUTHENTICATION_BACKENDS = ["shared.second_factors.backends.PasswordAndCode"]
+AUTHENTICATION_BACKENDS = ["shared.second_factors.services.PasswordAndCode"]
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",

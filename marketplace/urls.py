@@ -12,14 +12,14 @@ from marketplace.pages import (
     accounts,
     frames,
     hits,
+    people,
     problems,
     qualifications,
     statements,
     studies,
 )
-from marketplace.pages.people import account, tasks
-from shared.monitoring.health import check_database, check_migrations, healthz, readiness
-from shared.monitoring.metrics import metrics
+from shared.health import check_database, check_migrations, healthz, readiness
+from shared.metrics import metrics
 
 
 @csrf_exempt
@@ -87,17 +87,17 @@ urlpatterns = [
     path("earnings/<int:year>-<int:month>", statements.statement, name="statement"),
     path("earnings/<int:year>-<int:month>.csv", statements.statement_csv, name="statement_csv"),
     path("messages", hits.worker_messages, name="messages"),
-    path("welcome/<str:token>", account.welcome, name="people_welcome"),
-    path("stop-mail/<str:token>", account.stop_mail, name="people_stop_mail"),
-    path("home", tasks.home, name="people_home"),
-    path("home/groups/<int:pk>/agreement", account.agree, name="people_agree"),
-    path("home/groups/<int:pk>/withdrawal", account.withdraw, name="people_withdraw"),
-    path("home/next/<int:pk>", tasks.next_task, name="people_next"),
-    path("home/tasks/<str:assignment_id>", tasks.task, name="people_task"),
-    path("home/tasks/<str:assignment_id>/return", tasks.give_back, name="people_return"),
-    path("home/done", tasks.done, name="people_done"),
-    path("home/messages", account.letters, name="people_messages"),
-    path("home/account", account.account, name="people_account"),
+    path("welcome/<str:token>", people.welcome, name="people_welcome"),
+    path("stop-mail/<str:token>", people.stop_mail, name="people_stop_mail"),
+    path("home", people.home, name="people_home"),
+    path("home/groups/<int:pk>/agreement", people.agree, name="people_agree"),
+    path("home/groups/<int:pk>/withdrawal", people.withdraw, name="people_withdraw"),
+    path("home/next/<int:pk>", people.next_task, name="people_next"),
+    path("home/tasks/<str:assignment_id>", people.task, name="people_task"),
+    path("home/tasks/<str:assignment_id>/return", people.give_back, name="people_return"),
+    path("home/done", people.done, name="people_done"),
+    path("home/messages", people.letters, name="people_messages"),
+    path("home/account", people.account, name="people_account"),
     path("operator/", include("marketplace.operator.urls")),
     *(pattern for each in extensions() for pattern in each.urls),
 ]

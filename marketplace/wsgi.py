@@ -9,16 +9,18 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from shared.listening import check_wsgi_server
+from shared.environment import settings_in_words
+from shared.secret_key import check_wsgi_server
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 
-check_wsgi_server()
+with settings_in_words():
+    check_wsgi_server()
 
 application = get_wsgi_application()
 
 # Models cannot be imported before the application is set up.
-from marketplace.background import repeaters  # noqa: E402
+from marketplace.server import repeaters  # noqa: E402
 
 for repeater in repeaters():
     repeater.start()

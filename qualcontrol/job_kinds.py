@@ -6,8 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotate.models import Campaign, Release
-from background.jobs.registry import JobKind, register
-from background.jobs.work import Result, Work
+from background.jobs.work import JobKind, Result, Work, register
 from corpora.selection.domains import DEFAULT_PRESET
 from qualcontrol.services.releasing import release_campaign
 

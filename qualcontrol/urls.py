@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from qualcontrol.pages import decisions, gold, quality, releases, responses, review, workers
+from qualcontrol.pages import gold, quality, releases, review, workers
 
 app_name = "qualcontrol"
 
@@ -12,7 +12,7 @@ urlpatterns = [
     path("<slug:slug>/checks/<uuid:key>/take-back/", review.take_back, name="take_back"),
     path("<slug:slug>/checks/<uuid:key>/second-opinion/", review.ask, name="ask"),
     path("<slug:slug>/take-back/", review.take_back_last, name="take_back_last"),
-    path("<slug:slug>/responses/<int:pk>/", responses.response, name="response"),
+    path("<slug:slug>/responses/<int:pk>/", review.response, name="response"),
     path("<slug:slug>/quality/", quality.quality, name="quality"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/workers/", workers.workers, name="workers"),
@@ -20,6 +20,6 @@ urlpatterns = [
     path("<slug:slug>/workers/<str:pseudonym>/appeal/", workers.appeal, name="appeal"),
     path("<slug:slug>/workers/<str:pseudonym>/<slug:act>/", workers.act, name="act"),
     path("<slug:slug>/appeals/<int:pk>/", workers.answer_appeal, name="answer_appeal"),
-    path("<slug:slug>/decisions/", decisions.decisions, name="decisions"),
+    path("<slug:slug>/decisions/", quality.decisions, name="decisions"),
     path("<slug:slug>/releases/", releases.releases, name="releases"),
 ]

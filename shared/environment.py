@@ -1,16 +1,23 @@
-"""Read environment variables for settings."""
+"""The variables of the environment: read once, checked together, and named if they are wrong."""
 
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from urllib.parse import urlsplit
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 # Names of this machine in URLs.
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
-CONFIG = SettingsConfigDict(env_ignore_empty=True, frozen=True, str_strip_whitespace=True)
-Variables = TypeVar("Variables", bound=BaseSettings)
+# What Kubernetes sets in every container for a service that is called `marketplace`.
+OF_A_SERVICE = re.compile(r"_(SERVICE_(HOST|PORT)|PORT)(_|$)")
 
 
 def _split(value: Any) -> Any:
@@ -23,11 +30,57 @@ def _never(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() == "never" else value
 
 
-# Words with commas between them.
-Words = Annotated[list[str], NoDecode, BeforeValidator(_split)]
-# A number of days, or None for `never`.
-Days = Annotated[Annotated[int, Field(ge=1, le=36_500)] | None, BeforeValidator(_never)]
-Share = Annotated[Decimal, Field(ge=0, le=1)]
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+def is_url(text: str, *schemes: str) -> bool:
+    """Whether the text is a URL with a host, and a port that can be one."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def web_address(text: str) -> str:
+    """The address of a server; raises ValueError if it is not http or https."""
+    if not is_url(text, "http", "https"):
+        raise ValueError("it must be an address such as https://captions.example.org")
+    return text
+
+
+def site_address(text: str) -> str:
+    """An address without a path, a last slash or a password; raises ValueError."""
+    address = web_address(text).rstrip("/")
+    parts = urlsplit(address)
+    if parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise ValueError(
+            "it must be an address without a path, such as https://captions.example.org"
+        )
+    return address
+
+
+def _host(text: str) -> str:
+    if "/" in text:
+        raise ValueError("it must list names of hosts, without https:// and without a path")
+    return text
+
+
+def _database(text: str) -> str:
+    try:
+        engine = dj_database_url.parse(text)["ENGINE"]
+    except ValueError:
+        engine = ""
+    if engine.rpartition(".")[2] not in {"sqlite3", "postgresql"}:
+        raise ValueError("it must be sqlite:///PATH or postgres://USER:PASSWORD@HOST/NAME")
+    return text
+
+
+def _host_and_port(text: str) -> str:
+    if not is_url(f"tcp://{text}", "tcp") or urlsplit(f"tcp://{text}").port is None:
+        raise ValueError("it must be HOST:PORT, such as 127.0.0.1:9100")
+    return text
 
 
 def _long(secret: str) -> str:
@@ -39,32 +92,99 @@ def _long(secret: str) -> str:
     return secret
 
 
+# Words with commas between them.
+Words = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+Hosts = Annotated[list[Annotated[str, AfterValidator(_host)]], NoDecode, BeforeValidator(_split)]
+# A number of days, or None for `never`.
+Days = Annotated[Annotated[int, Field(ge=1, le=36_500)] | None, BeforeValidator(_never)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Share = Annotated[Decimal, Field(ge=0, le=1)]
 # Shared by two sites, which can then sign people in at each other; empty for none.
 Secret = Annotated[str, AfterValidator(_long)]
-# Without the last slash.
-Url = Annotated[str, AfterValidator(lambda url: url.rstrip("/"))]
-
-
-def read(variables: type[Variables]) -> Variables:
-    """The variables of the environment; raises ImproperlyConfigured, which names those that are
-    wrong."""
-    try:
-        return variables()
-    except ValidationError as error:
-        faults = [
-            f"{str(fault['loc'][0]).upper()}: {fault['msg'].removeprefix('Value error, ')}."
-            for fault in error.errors()
-        ]
-        raise ImproperlyConfigured(" ".join(faults)) from error
+# Of a site, without the last slash.
+Url = Annotated[str, AfterValidator(site_address)]
+Urls = Annotated[list[Url], NoDecode, BeforeValidator(_split)]
+# Of another server, whose address may have a path.
+ServerUrl = Annotated[str, AfterValidator(web_address)]
+DatabaseUrl = Annotated[str, AfterValidator(_database)]
+HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
 
 
 class BothSites(BaseSettings):
-    """The variables of both sites' logs, and of gunicorn."""
+    """The variables of both sites' logs and mails; each site derives its own from this class.
 
-    model_config = CONFIG
+    An empty value counts as none, because container tools pass variables that are not set.
+    """
 
-    log_level: str = "INFO"
+    model_config = SettingsConfigDict(
+        env_ignore_empty=True, frozen=True, str_strip_whitespace=True, validate_default=False
+    )
+    # How names begin that no other program's variables have. One that is not a field is wrong,
+    # except for these.
+    prefixes: ClassVar[tuple[str, ...]] = ()
+    no_settings: ClassVar[frozenset[str]] = frozenset()
+
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(_upper)
+    ] = "INFO"
     log_format: Literal["text", "json"] = "text"
     log_requests: bool = False
-    web_processes: int = Field(0, ge=0)
-    web_threads: int = Field(8, ge=1)
+    sentry_dsn: ServerUrl = ""
+    email_host: Annotated[str, AfterValidator(_host)] = ""
+    email_port: int = Field(587, ge=1, le=65_535)
+    email_host_user: str = ""
+    email_host_password: str = ""
+    email_use_tls: bool = True
+    email_from: str = ""
+
+
+Variables = TypeVar("Variables", bound=BothSites)
+
+
+def read(variables: type[Variables]) -> Variables:
+    """The variables of the environment; raises ImproperlyConfigured, with a line for each that is
+    wrong or that no site has."""
+    faults = _unknown(variables)
+    try:
+        found = variables()
+    except ValidationError as error:
+        faults += [
+            f"{str(fault['loc'][0]).upper()}: {fault['msg'].removeprefix('Value error, ')}."
+            for fault in error.errors()
+        ]
+    if faults:
+        raise ImproperlyConfigured("\n".join(sorted(faults)))
+    return found
+
+
+def _unknown(variables: type[BothSites]) -> list[str]:
+    """A sentence for each variable that seems to be meant for the site, but is none of its own."""
+    known = {name.upper() for name in variables.model_fields}
+    faults = []
+    for name in {name.upper() for name in os.environ} - known - variables.no_settings:
+        meant = next((each for each in sorted(known) if _is_almost(name, each)), "")
+        if meant:
+            faults.append(f"{name}: there is no such setting. Do you mean {meant}?")
+        elif name.startswith(variables.prefixes) and not OF_A_SERVICE.search(name):
+            faults.append(f"{name}: there is no such setting. docs/settings.md lists all.")
+    return faults
+
+
+def _is_almost(name: str, known: str) -> bool:
+    """Whether one letter is too many, missing or another one, or two have changed places."""
+    start = len(os.path.commonprefix([name, known]))
+    name, known = name[start:], known[start:]
+    end = len(os.path.commonprefix([name[::-1], known[::-1]]))
+    name, known = name[: len(name) - end], known[: len(known) - end]
+    return max(len(name), len(known)) <= 1 or (len(name) == 2 and name == known[::-1])
+
+
+@contextmanager
+def settings_in_words() -> Iterator[None]:
+    """End the process with the message alone, without a traceback, if a setting is wrong."""
+    try:
+        yield
+    except ImproperlyConfigured as error:
+        print(error, file=sys.stderr)
+        # With this status, gunicorn stops. With others, it starts its worker again and again.
+        sys.exit(3)

@@ -7,13 +7,13 @@ import os
 import shutil
 import tempfile
 
-from shared.environment import BothSites, read
+from shared.environment import settings_in_words
 from shared.logs import logging_settings
 
-VARIABLES = read(BothSites)
-workers = VARIABLES.web_processes or os.cpu_count() or 1
+# WEB_CONCURRENCY is gunicorn's own variable.
+workers = int(os.environ.get("WEB_CONCURRENCY") or os.cpu_count() or 1)
 worker_class = "gthread"
-threads = VARIABLES.web_threads
+threads = 8
 # A process that hangs this long is replaced; a stopping one gets as long to finish its requests.
 timeout = 120
 graceful_timeout = 60
@@ -32,9 +32,10 @@ secure_scheme_headers: dict[str, str] = {}
 # sites write one that does not.
 accesslog = None
 # gunicorn quotes whole addresses in its messages about errors.
-logconfig_dict = logging_settings(
-    loggers={"gunicorn.error": {"handlers": [], "propagate": True, "level": "INFO"}}
-)
+with settings_in_words():
+    logconfig_dict = logging_settings(
+        loggers={"gunicorn.error": {"handlers": [], "propagate": True, "level": "INFO"}}
+    )
 # Several servers can run as one user.
 control_socket_disable = True
 

@@ -30,6 +30,7 @@ LISTS = (
 # Routes that change something or show no campaign, and rows that this campaign does not have.
 LEFT_OUT = {
     "hits:task",
+    "hits:told",
     "api-webhook-detail",
     "hits:statement",  # a file
     "webhooks:webhook",

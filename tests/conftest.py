@@ -1,10 +1,14 @@
 """Fixtures for the tests of both sites."""
 
+import atexit
 import gc
 import os
+import shutil
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
+from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -13,7 +17,7 @@ from django.core.cache import cache
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
-from django.test import override_settings
+from django.test.signals import setting_changed
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
@@ -43,6 +47,13 @@ REQUESTERS = [
 collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even load the tests in Chromium, or with services, unless they are asked for."""
+    is_asked_for = f"not {collection_path.name}" not in config.option.markexpr
+    is_left_out = collection_path in {HERE / "browser", HERE / "services"} and not is_asked_for
+    return True if is_left_out else None
+
+
 # Fixtures that run a marketplace in a process of its own.
 PROCESSES = {"marketplace", "movable"}
 
@@ -53,8 +64,11 @@ os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
 # No deadline and no health check for speed, so that tests pass on slow machines.
 patient = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
 hypothesis_settings.register_profile("search", derandomize=False, **patient)
-# Each run uses the same examples; `--hypothesis-profile=search` looks for others.
-hypothesis_settings.register_profile("same", derandomize=True, database=None, **patient)
+# Each run uses the same examples, CI more of them; `--hypothesis-profile=search` looks for others.
+EXAMPLES = 100 if os.environ.get("CI") else 30
+hypothesis_settings.register_profile(
+    "same", derandomize=True, database=None, max_examples=EXAMPLES, **patient
+)
 hypothesis_settings.load_profile("same")
 # Hypothesis takes some examples from constants in the loaded modules. The loaded modules depend on
 # the tests that ran before in the same process, so the examples would, too.
@@ -138,6 +152,28 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+def pytest_sessionstart() -> None:
+    """Django's own hasher takes a quarter of a second on purpose. If static files are not looked
+    up, each test client lists them all when it starts."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
+# What each test needs is set here and not in fixtures: pytest takes longer for five fixtures than
+# for most tests.
+MEDIA, MEDIA_FOLDERS = Path(mkdtemp(prefix="media-")), count()
+atexit.register(shutil.rmtree, MEDIA, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Give the test a folder of files of its own, and forget which requests were counted: limits
+    count in the process' cache, so the tests before would use up those of the next."""
+    settings.MEDIA_ROOT = MEDIA / str(next(MEDIA_FOLDERS))
+    setting_changed.send(None, setting="MEDIA_ROOT", value=settings.MEDIA_ROOT, enter=True)
+    cache.clear()
+
+
 def pytest_report_header() -> str:
     engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
     return f"site: {settings.SETTINGS_MODULE}, database: {engine}"
@@ -165,23 +201,3 @@ def shared_data() -> Path:
             pytest.fail(f"{folder} is absent")
         pytest.skip(f"{folder} is absent")
     return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _tests_take_less_time() -> Iterator[None]:
-    """Django's own hasher takes a quarter of a second on purpose. If static files are not looked
-    up, each test client lists them all when it starts."""
-    hasher = "django.contrib.auth.hashers.MD5PasswordHasher"
-    with override_settings(PASSWORD_HASHERS=[hasher], WHITENOISE_AUTOREFRESH=True):
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _no_requests_are_counted() -> None:
-    """Limits count in the process' cache, so the tests before would use up those of the next."""
-    cache.clear()
-
-
-@pytest.fixture(autouse=True)
-def _media_in_a_folder_of_its_own(settings: object, tmp_path: Path) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"  # type: ignore[attr-defined]

@@ -7,8 +7,8 @@ from decimal import Decimal
 import factory
 from django.contrib.auth import get_user_model
 
-from accounts.models import Team, TeamRole
-from accounts.services.teams import add_member, first_team
+from accounts.models import Membership, Team, TeamRole
+from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import parse_config
 from annotate.models import (
@@ -68,7 +68,8 @@ class UserFactory(factory.django.DjangoModelFactory):
     def team(self, create, extracted, **kwargs):
         if create and extracted is not False:
             role = TeamRole(kwargs.get("role", TeamRole.RESEARCHER))
-            add_member(team=extracted or first_team(at=NOON), user=self, role=role, at=NOON)
+            team = extracted or first_team(at=NOON)
+            Membership.objects.create(team=team, user=self, role=role, joined_at=NOON)
 
 
 class ClassFactory(factory.django.DjangoModelFactory):

@@ -5,18 +5,16 @@ tables, and then recreates all permissions. A test leaves few rows, so DELETE ta
 time, and permissions stay. Triggers are disabled meanwhile, because they protect the decision log.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from django.core.management.commands import flush
 from django.db import connection
 
 KEPT = {"auth_permission", "django_content_type"}
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _flush_deletes_rows() -> Iterator[None]:
+def pytest_sessionstart() -> None:
     operations = type(connection.ops)
     sql_flush = operations.sql_flush
 
@@ -30,10 +28,8 @@ def _flush_deletes_rows() -> Iterator[None]:
             *(f"DELETE FROM {self.quote_name(table)}" for table in emptied),
         ]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operations, "sql_flush", statements)
-        patch.setattr(flush, "emit_post_migrate_signal", lambda *_: None)
-        yield
+    operations.sql_flush = statements
+    flush.emit_post_migrate_signal = lambda *_: None
 
 
 def _without_triggers(statements: list[str]) -> list[str]:

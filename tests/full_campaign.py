@@ -25,7 +25,7 @@ from annotate.models import (
     Task,
     Worker,
 )
-from annotate.services.pools import recount_all_pools
+from annotate.services.selections import recount_all_pools
 from benchmarks.campaigns import RANDOM_KEY, insert, make_campaign, numbers, settle_down
 from hits.models import (
     Assignment,
@@ -184,10 +184,16 @@ def _add_responses(campaign: Campaign, captions: int, worker: str, submission: i
         response_id="id",
         text=f"CASE i % {len(SENTENCES)} {texts} END || i || '.'",
     )
-    insert(Behaviour, responses, response_id="id", keystrokes="60 + i % 20", device="'COMPUTER'")
     flags = f'[{{"code": "{FLAG}", "value": 3, "threshold": 5, "why": "It has few words."}}]'
     as_json = "CAST('{}' AS {})".format
     kind = {"postgresql": "jsonb", "sqlite": "text"}[connection.vendor]
+    insert(
+        Behaviour,
+        responses,
+        response_id="id",
+        characters=as_json('{"typed": 60}', kind),
+        device="'COMPUTER'",
+    )
     insert(
         Assessment,
         responses,

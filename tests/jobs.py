@@ -6,4 +6,4 @@ from background.models import Job
 
 def run_jobs() -> list[Job]:
     """Run all jobs that wait, in this process and its database connection."""
-    return list(run_waiting(with_thread=False))
+    return list(run_waiting())

@@ -97,7 +97,6 @@ def forms(name: str) -> Iterator[Name]:
 
 
 def plurals(word: str) -> Iterator[str]:
-    """Likely plurals of a word."""
     for singular, plural in IRREGULAR.items():
         if word.endswith(singular):
             yield word.removesuffix(singular) + plural

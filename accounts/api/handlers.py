@@ -1,21 +1,18 @@
-"""Turn errors of views into problem details; the site's error handlers."""
+"""Turn errors of the API's views into problem details."""
 
 import re
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.http import Http404, HttpRequest, HttpResponse
-from django.views import defaults
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from accounts.pages import errors as pages
-from accounts.problems import CONTENT_TYPE, is_api, problem, problem_response
+from accounts.problems import CONTENT_TYPE, problem
 from accounts.services.idempotency import KeyReused
 from corpora.errors import DomainError
-from shared.database import away as database_away
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -71,48 +68,3 @@ def _response(body: Any, status: int, headers: dict[str, str] | None = None) -> 
 def _code_of(error: DomainError) -> str:
     """The name of the error's class, in the form of the other codes: already_excluded."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
-
-
-def not_found(request: HttpRequest, *arguments: object, **options: object) -> HttpResponse:
-    """The site's handler404."""
-    if is_api(request):
-        return problem_response(404, "There is nothing at this address.", "not_found")
-    return pages.not_found(request, *arguments, **options)
-
-
-def forbidden(request: HttpRequest, *arguments: object, **options: object) -> HttpResponse:
-    """The site's handler403."""
-    if is_api(request):
-        said = str(options.get("exception") or "")
-        detail = said or "Your account does not have permission to do this."
-        return problem_response(403, detail, "permission_denied")
-    return pages.forbidden(request, *arguments, **options)
-
-
-def bad_request(request: HttpRequest, exception: object = None, **_: object) -> HttpResponse:
-    """The site's handler400."""
-    if is_api(request) or not hasattr(request, "user"):
-        return problem_response(400, "The request could not be read.", "bad_request")
-    if isinstance(exception, RequestDataTooBig):
-        return pages.too_large(request, "The entries of this form are too long together.")
-    return pages.bad_request(request)
-
-
-def failed(request: HttpRequest) -> HttpResponse:
-    """The site's handler500."""
-    if database_away.is_database_away():
-        return _database_away(request)
-    if is_api(request):
-        detail = "The site failed. Try again; if it fails again, tell the operator the time."
-        return problem_response(500, detail, "error")
-    return defaults.server_error(request)
-
-
-def _database_away(request: HttpRequest) -> HttpResponse:
-    if not is_api(request):
-        return database_away.database_away_page()
-    status, message = database_away.STATUS, database_away.MESSAGE
-    response = problem_response(status, message, "database_away")
-    for name, value in database_away.RETRY_AFTER.items():
-        response.headers[name] = value
-    return response

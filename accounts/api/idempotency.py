@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
 from accounts.services.idempotency import keep_answer, take_key
-from shared.database.afterwards import one_transaction
+from shared.database.transactions import one_transaction
 
 HEADER = "Idempotency-Key"
 LONGEST = 255

@@ -7,9 +7,9 @@ from django.db.models import Model
 from rest_framework import generics, views, viewsets
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
-from rest_framework.serializers import ValidationError
+from rest_framework.serializers import Serializer, ValidationError
 
-from accounts.api.whole_schema import fields_of, operations_at, query_of
+from accounts.api.schema import fields_of, operations_at, query_of
 
 Row_co = TypeVar("Row_co", bound=Model, covariant=True)
 
@@ -36,6 +36,14 @@ def _refuse_unknown(what: str, given: Iterable[str], known: set[str]) -> None:
     sentence = f"This address has no {what} of this name. {takes}"
     if errors := {name: [sentence] for name in given if name not in known}:
         raise ValidationError(errors)
+
+
+def validated(form: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The fields of the request's body; raises ValidationError."""
+    read = form(data=request.data)
+    read.is_valid(raise_exception=True)
+    given: dict[str, Any] = read.validated_data
+    return given
 
 
 class APIView(_Strict, views.APIView):

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import authenticate
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -14,11 +13,11 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.authentication import ApiTokenAuthentication
+from accounts.api.access import ApiTokenAuthentication
 from accounts.api.parsing import JSONBody
-from accounts.api.strict import APIView
+from accounts.api.strict import APIView, validated
 from accounts.models import ApiToken, Scope
-from accounts.services.api_tokens import issue_token, withdraw_token
+from accounts.services.api_tokens import MOST_DAYS, issue_token, withdraw_token
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
@@ -36,7 +35,7 @@ class CredentialsSerializer(serializers.Serializer[Any]):
         max_length=100, default="", allow_blank=True, help_text="what the token is for"
     )
     days = serializers.IntegerField(
-        min_value=1, required=False, help_text="lifetime in days, at most API_TOKEN_DAYS"
+        min_value=1, max_value=MOST_DAYS, required=False, help_text="lifetime in days"
     )
     # A list, because a form that leaves out the choices of a MultipleChoiceField chooses none.
     scopes = serializers.ListField(
@@ -44,11 +43,6 @@ class CredentialsSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="what the token may do besides reading (default: everything)",
     )
-
-    def validate_days(self, days: int) -> int:
-        if days > settings.API_TOKEN_DAYS:
-            raise serializers.ValidationError(f"At most {settings.API_TOKEN_DAYS}.")
-        return days
 
 
 class IssuedTokenSerializer(serializers.Serializer[Any]):
@@ -82,9 +76,7 @@ class TokenView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Issue a token for the account with this name and password."""
-        form = CredentialsSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(CredentialsSerializer, request)
         # django-axes stores on Django's request, not on DRF's, that sign-in is locked.
         user = authenticate(
             request._request,

@@ -1,10 +1,10 @@
-import accounts.models.tokens
+import accounts.models
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 from django.utils import timezone
 
-from shared.database.append_only import AppendOnly
+from shared.database.triggers import AppendOnly
 
 TEAM_CHANGES = AppendOnly(
     "accounts_teamchange",
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(blank=True, help_text='what the token is for', max_length=100)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('hint', models.CharField(help_text='how the token begins', max_length=6)),
-                ('scopes', models.JSONField(default=accounts.models.tokens.all_scopes, help_text='values of Scope, in their order')),
+                ('scopes', models.JSONField(default=accounts.models.all_scopes, help_text='values of Scope, in their order')),
                 ('created_at', models.DateTimeField()),
                 ('expires_at', models.DateTimeField()),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),

@@ -1,7 +1,6 @@
 """Pages about the signed-in user's own account: password and API tokens."""
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordChangeView
@@ -14,9 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import ApiToken, Scope
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, user_of
-from accounts.services.api_tokens import issue_token, withdraw_token
-from corpora.errors import DomainError
+from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.services.api_tokens import MOST_DAYS, issue_token, withdraw_token
 from shared.number_fields import WholeNumberField
 
 
@@ -27,19 +25,13 @@ class TokenForm(forms.Form):
         max_length=100,
         help_text="The program or script that uses it, for example “nightly export”.",
     )
-    days = WholeNumberField(min_value=1, label="Days until it expires")
+    days = WholeNumberField(min_value=1, max_value=MOST_DAYS, label="Days until it expires")
     scopes = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Besides reading, the program may",
         choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
     )
-
-    def clean_days(self) -> int:
-        days: int = self.cleaned_data["days"]
-        if days > settings.API_TOKEN_DAYS:
-            raise forms.ValidationError(f"At most {settings.API_TOKEN_DAYS}.")
-        return days
 
 
 @never_cache
@@ -51,11 +43,11 @@ class TokenForm(forms.Form):
 def tokens(request: HttpRequest) -> HttpResponse:
     """List the user's valid tokens; create one on POST and show its text, which is not stored."""
     user, at = user_of(request), timezone.now()
-    form = TokenForm(posted(request), initial={"days": settings.API_TOKEN_DAYS})
+    form = TokenForm(posted(request), initial={"days": MOST_DAYS})
     text = ""
     if request.method == "POST" and form.is_valid():
         _, text = issue_token(user=user, at=at, **form.cleaned_data)
-        form = TokenForm(initial={"days": settings.API_TOKEN_DAYS})
+        form = TokenForm(initial={"days": MOST_DAYS})
     valid = ApiToken.objects.valid(at).filter(user=user).order_by("-created_at", "-pk")
     context = {"tokens": valid, "form": form, "text": text}
     status = 422 if form.errors else 200
@@ -66,11 +58,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """Withdraw one of the user's tokens."""
     token = get_object_or_404(ApiToken, pk=pk, user=user_of(request))
-    try:
+    with refusals_shown(request):
         withdraw_token(token=token, at=timezone.now())
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         messages.success(request, f"Token {token} withdrawn. Programs that use it are refused.")
     return redirect("account:tokens")
 

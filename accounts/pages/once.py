@@ -14,7 +14,7 @@ from accounts.models import IdempotencyKey
 from accounts.pages.signed_in import user_of
 from accounts.services.idempotency import KeyReused, keep_answer, take_key
 from shared.once import SentForm, carried_out_once, key_of
-from shared.refusals import refusal
+from shared.requests import refusal
 
 NOT_ACCEPTED = "Form not accepted"
 View = Callable[..., HttpResponseBase]

@@ -1,11 +1,11 @@
 """The user and the posted data of a request, and what the user may open and change.
 
-A row of another team is not found
-(404). A row of the user's own team that their role does not allow is refused (403) with a sentence
-that says why.
+A row of another team is not found (404). A row of the user's own team that their role does not
+allow is refused (403) with a sentence that says why.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib import messages
@@ -16,8 +16,7 @@ from django.forms import Form
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
-from accounts.models import Membership, Right, Team, TeamRole
-from accounts.models.teams import RIGHTS
+from accounts.models import RIGHTS, Membership, Right, Team, TeamRole
 from accounts.services.teams import first_team
 from corpora.errors import DomainError
 
@@ -66,7 +65,6 @@ def rights_in(request: Any, team: Team | None) -> frozenset[Right]:
 
 
 def teams_with(request: Any, may: Right) -> QuerySet[Team]:
-    """The teams in which the user has this right."""
     if request.user.is_superuser:
         return Team.objects.all()
     roles = roles_of(request).items()
@@ -143,8 +141,15 @@ def decided(request: HttpRequest, form: Form, decide: Callable[[str], str]) -> b
     the message that it returns, or the error that it raises."""
     if request.method != "POST" or not form.is_valid():
         return False
-    try:
+    with refusals_shown(request):
         messages.success(request, decide(form.cleaned_data["reason"]))
+    return True
+
+
+@contextmanager
+def refusals_shown(request: HttpRequest) -> Iterator[None]:
+    """Show a DomainError of the block, and go on after it."""
+    try:
+        yield
     except DomainError as error:
         messages.warning(request, str(error))
-    return True

@@ -8,8 +8,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.models import User
-from django.contrib.auth.password_validation import validate_password
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -18,32 +16,30 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.limits import limit_posts
 from accounts.models import Membership, Right, Team, TeamRole
+from accounts.pages.lists import page_of
 from accounts.pages.once import once
-from accounts.pages.paging import page_of
+from accounts.pages.sign_in import NewAccountForm
 from accounts.pages.signed_in import (
     CHOSEN_TEAM,
     memberships_of,
     posted,
+    refusals_shown,
     require,
     team_to_change,
     team_with_key,
     user_of,
 )
-from accounts.pages.user_names import user_name_field
-from accounts.request_limits import limit_posts
 from accounts.services import teams as services
-from accounts.services.invitation_mail import send_invitation
+from accounts.services.mail import send_invitation, sends_email
 from corpora.errors import DomainError
-from shared.mail import sends_email
-from shared.refusals import refusal
+from shared.requests import refusal
 
-BACKEND = "shared.second_factors.backends.PasswordAndCode"
+BACKEND = "shared.second_factors.services.PasswordAndCode"
 
 
 class InvitationForm(forms.Form):
-    """A new invitation."""
-
     role = forms.ChoiceField(choices=TeamRole.choices, initial=TeamRole.REVIEWER)
     note = forms.CharField(
         required=False,
@@ -57,7 +53,6 @@ class InvitationForm(forms.Form):
         label="E-mail address",
         help_text="Optional. The site sends the link to this address.",
     )
-    # A form that is sent twice, or loaded again after it was sent, invites nobody a second time.
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, label_suffix="", **options)
@@ -65,10 +60,10 @@ class InvitationForm(forms.Form):
             del self.fields["email"]
 
 
-class AccountForm(forms.Form):
+class AccountForm(NewAccountForm):
     """A new account for an invited person."""
 
-    name = user_name_field()
+    field_order = ["name", "email", "password"]
     email = forms.EmailField(
         required=False,
         max_length=254,
@@ -76,20 +71,6 @@ class AccountForm(forms.Form):
         help_text="Optional. Needed to reset a forgotten password.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
-    password = forms.CharField(
-        strip=False,
-        max_length=4096,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
-
-    def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
-        if values.get("password"):
-            try:
-                validate_password(values["password"], User(username=values.get("name", "")))
-            except forms.ValidationError as error:
-                self.add_error("password", error)
-        return values
 
 
 @never_cache
@@ -166,7 +147,7 @@ def member(request: HttpRequest, pk: int) -> HttpResponse:
     require(request, found.team, Right.MEMBERS)
     actor, at = user_of(request), timezone.now()
     wanted = request.POST.get("role", "")
-    try:
+    with refusals_shown(request):
         if "remove" in request.POST:
             services.remove_member(member=found, actor=actor, at=at)
             messages.success(request, f"{found.user} is no member of {found.team} any more.")
@@ -175,21 +156,15 @@ def member(request: HttpRequest, pk: int) -> HttpResponse:
             messages.success(request, f"{found.user} is {TeamRole(wanted).label} now.")
         else:
             messages.warning(request, "Choose a role.")
-    except DomainError as error:
-        messages.warning(request, str(error))
     return redirect("account:team")
 
 
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """Revoke an invitation."""
     found = team_to_change(request, Right.MEMBERS)
     invitation = get_object_or_404(found.invitations.select_related("team"), pk=pk)
-    try:
+    with refusals_shown(request):
         services.revoke_invitation(invitation=invitation, actor=user_of(request), at=timezone.now())
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         messages.success(request, "Invitation revoked. Its link does not work any more.")
     return redirect("account:team")
 

@@ -1,19 +1,18 @@
 """Issue, use, withdraw and delete API tokens."""
 
-import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from accounts.models import ApiToken, Scope
-from accounts.models.tokens import HINT_CHARACTERS
+from accounts.models import HINT_CHARACTERS, ApiToken, Scope, digest_of
 from corpora.errors import DomainError
-from shared.database.deletion import delete_in_batches
+from shared.database.transactions import delete_in_batches
 
+# How long a token lasts at most, and by default.
+MOST_DAYS = 90
 # Scripts may ask for a new token on every run, so the number per user is limited.
 MOST_TOKENS = 100
 # `last_used_at` is updated at most this often, so that most API requests write nothing.
@@ -38,7 +37,7 @@ def issue_token(
 
     Every token may read, whatever its `scopes`.
 
-    The token lasts `days`, but at most API_TOKEN_DAYS, which is also the default. If the user has
+    The token lasts `days`, but at most MOST_DAYS, which is also the default. If the user has
     MOST_TOKENS valid tokens, the oldest one is withdrawn.
     """
     User.objects.select_for_update().get(pk=user.pk)
@@ -46,11 +45,11 @@ def issue_token(
     too_many = valid.order_by("-created_at", "-pk").values_list("pk", flat=True)[MOST_TOKENS - 1 :]
     ApiToken.objects.filter(pk__in=list(too_many)).update(withdrawn_at=at)
     text = secrets.token_urlsafe(32)
-    lifetime = timedelta(days=min(days or settings.API_TOKEN_DAYS, settings.API_TOKEN_DAYS))
+    lifetime = timedelta(days=min(days or MOST_DAYS, MOST_DAYS))
     token = ApiToken.objects.create(
         user=user,
         name=name,
-        digest=_digest(text),
+        digest=digest_of(text),
         hint=text[:HINT_CHARACTERS],
         scopes=[scope.value for scope in Scope if scope in {Scope.READ, *scopes}],
         created_at=at,
@@ -61,7 +60,7 @@ def issue_token(
 
 def use_token(*, text: str, at: datetime) -> ApiToken:
     """Return the valid token with this text and record its use; raises TokenRefused."""
-    found = ApiToken.objects.valid(at).select_related("user").filter(digest=_digest(text)).first()
+    found = ApiToken.objects.valid(at).select_related("user").filter(digest=digest_of(text)).first()
     if found is None:
         raise TokenRefused("This API token is unknown, has expired or was withdrawn.")
     if found.last_used_at is None or found.last_used_at <= at - USE_NOTED_EVERY:
@@ -83,8 +82,3 @@ def withdraw_all_tokens(*, user: User, at: datetime) -> int:
 def delete_old_tokens(*, at: datetime) -> int:
     """Delete tokens that expired more than KEPT_AFTER_ITS_END ago; return their number."""
     return delete_in_batches(ApiToken.objects.filter(expires_at__lt=at - KEPT_AFTER_ITS_END))
-
-
-def _digest(text: str) -> str:
-    # A slow password hash is not needed: the text has 256 random bits and cannot be guessed.
-    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

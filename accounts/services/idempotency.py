@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import IdempotencyKey
 from corpora.errors import DomainError
-from shared.database.deletion import delete_in_batches
+from shared.database.transactions import delete_in_batches
 
 KEYS_ARE_KEPT = timedelta(days=1)
 

@@ -1,14 +1,21 @@
 """Create teams, invite people, and change members and their roles."""
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from accounts.models import Invitation, Membership, Team, TeamChange, TeamRole
-from accounts.models.teams import FIRST_TEAM
+from accounts.models import (
+    FIRST_TEAM,
+    FIRST_TEAM_NAME,
+    Invitation,
+    Membership,
+    Team,
+    TeamChange,
+    TeamRole,
+    digest_of,
+)
 from corpora.errors import DomainError
 from shared.second_factors.services import CodeRefused, remove_for_locked_out
 
@@ -27,7 +34,7 @@ class InvitationRefused(DomainError):
 def first_team(*, at: datetime) -> Team:
     """The team of everything that names no other team, created at first use."""
     team, _ = Team.objects.get_or_create(
-        slug=FIRST_TEAM, defaults={"name": "Default team", "created_at": at}
+        slug=FIRST_TEAM, defaults={"name": FIRST_TEAM_NAME, "created_at": at}
     )
     return team
 
@@ -119,7 +126,7 @@ def invite(
         role=role,
         note=note,
         email=email,
-        digest=_digest(text),
+        digest=digest_of(text),
         created_by=actor,
         created_at=at,
         expires_at=at + timedelta(days=INVITATION_DAYS),
@@ -140,7 +147,7 @@ def revoke_invitation(*, invitation: Invitation, actor: User, at: datetime) -> N
 def open_invitation(*, text: str, at: datetime) -> Invitation:
     """The invitation with this text; raises InvitationRefused."""
     rows = Invitation.objects.open(at).select_related("team")
-    found = rows.filter(digest=_digest(text)).first()
+    found = rows.filter(digest=digest_of(text)).first()
     if found is None:
         raise InvitationRefused(
             "This invitation was used or revoked, or has expired. Ask for a new one."
@@ -208,8 +215,3 @@ def _check_not_last(member: Membership) -> None:
 
 def _log(team: Team, actor: User | None, at: datetime, text: str) -> None:
     TeamChange.objects.create(team=team, actor=actor, at=at, text=text[:300])
-
-
-def _digest(text: str) -> str:
-    # A slow password hash is not needed: the text has 256 random bits and cannot be guessed.
-    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

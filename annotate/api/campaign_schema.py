@@ -4,8 +4,7 @@ from typing import Any
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS
-from annotate.kinds.families import LANGUAGES, TRANSLATED, TRANSLATIONS
-from annotate.kinds.reading import PRESETS
+from annotate.kinds.reading import LANGUAGES, PRESETS, TRANSLATED, TRANSLATIONS
 
 ABOUT = (
     "The keys of a campaign file. Give exactly one of `selection`, `release` and `caption_set`. A "

@@ -11,7 +11,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from accounts.api.whole_schema import written
+from accounts.api.schema import written
 from accounts.pages.errors import forbidden
 
 
@@ -71,12 +71,11 @@ FIELDS = {
     "answered_at": "when it was answered; null before",
     "answers_missing": "responses that are still missing",
     "act": "what was done",
-    "actor": "who did it",
+    "cannot_describe": "why the image cannot be described, if the worker says so; or empty",
     "amount": "US dollars, without the fee",
     "asked_at": "when it was requested",
     "assignments": "assignments at the marketplace",
     "at": "when",
-    "at_work": "assignments that workers work on",
     "bonuses": "bonuses, in US dollars",
     "boxes": "boxes on the image",
     "budget": "the most that the campaign may spend",
@@ -152,10 +151,10 @@ FIELDS = {
     "reasons": "reasons for the risk, the strongest first",
     "received_at": "when it was received",
     "recipients": "workers to whom it is sent",
+    "refusal": "why it is not paid, in the marketplace's words; empty if it was not refused",
     "rejected": "assignments that were rejected",
     "approved": "assignments that were approved",
     "response": "id of the response",
-    "responses": "responses",
     "result_text": "what it did, in words",
     "result_url": "where the result is; empty if there is none",
     "results": "the rows of this page",

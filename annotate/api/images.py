@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,19 @@ import django_filters
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, QuerySet
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import Filters
 from accounts.api.idempotency import idempotent
-from accounts.api.paging import Pages
+from accounts.api.lists import Filters, Pages
 from accounts.api.strict import APIView, ListAPIView
 from accounts.models import Team
 from accounts.pages.signed_in import team_to_change
 from annotate.api.jobs import JobDetailSerializer, accepted
-from annotate.api.lookups import account_of, images_of
+from annotate.api.lookups import account_of
 from annotate.images.copies import display_url
 from annotate.models import Image, ImageSource
 from annotate.pages.images.imports import FORMS, begin_import, filled_form
@@ -99,11 +97,8 @@ class ImageFilter(Filters):
         label="only images with a box of the class of this name",
     )
 
-    class Meta:
-        model = Image
-        fields: list[str] = []
 
-
+@extend_schema_view(get=extend_schema(summary="Images"))
 class ImageList(ListAPIView[Image]):
     """Images, in the order in which they were imported."""
 
@@ -113,11 +108,11 @@ class ImageList(ListAPIView[Image]):
     parser_classes = [MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Image]:
-        return images_of(self.request).annotate(box_count=Count("boxes")).order_by("pk")
-
-    @extend_schema(summary="Images")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
+        return (
+            Image.objects.visible_to(self.request.user)
+            .annotate(box_count=Count("boxes"))
+            .order_by("pk")
+        )
 
     @extend_schema(
         summary="Upload image files",
@@ -135,28 +130,20 @@ class ImageList(ListAPIView[Image]):
             counts = _import(team, given["split"], given["file"], given.get("table"))
         except MalformedFile as error:
             raise serializers.ValidationError({"table": [str(error)]}) from error
-        uploaded = _Uploaded(given["split"], counts)
+        left_out = _left_out(counts)
         if not (counts.new or counts.unchanged or counts.duplicates):
-            reasons = [f"{one['name']}: {one['reason']}" for one in uploaded.left_out]
+            reasons = [f"{one['name']}: {one['reason']}" for one in left_out]
             raise serializers.ValidationError({"file": reasons})
+        uploaded = {"split": given["split"], **vars(counts), "left_out": left_out}
         return Response(UploadedSerializer(uploaded).data, status=status.HTTP_201_CREATED)
 
 
-@dataclass(frozen=True)
-class _Uploaded:
-    split: str
-    counts: OwnCounts
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.counts, name)
-
-    @property
-    def left_out(self) -> list[dict[str, str]]:
-        """The files that were not imported, and the reasons."""
-        same = [(one.name, f"same content as {one.same_as}") for one in self.counts.duplicates]
-        broken = [(one.name, one.reason) for one in self.counts.broken]
-        lost = [(name, "is in the table, but not in the split") for name in self.counts.unmatched]
-        return [{"name": name, "reason": reason} for name, reason in [*same, *broken, *lost]]
+def _left_out(counts: OwnCounts) -> list[dict[str, str]]:
+    """The files that were not imported, and the reasons."""
+    same = [(one.name, f"same content as {one.same_as}") for one in counts.duplicates]
+    broken = [(one.name, one.reason) for one in counts.broken]
+    lost = [(name, "is in the table, but not in the split") for name in counts.unmatched]
+    return [{"name": name, "reason": reason} for name, reason in [*same, *broken, *lost]]
 
 
 def _import(
@@ -244,10 +231,9 @@ class ImportList(APIView):
             sentence = f"An import of the kind {chosen} does not take this field here."
             raise serializers.ValidationError({name: [sentence] for name in sorted(unused)})
         if not form.is_valid():
-            errors = {"file" if name == "__all__" else name: said for name, said in _said(form)}
+            errors = {
+                "file" if name == "__all__" else name: [str(each) for each in said]
+                for name, said in form.errors.items()
+            }
             raise serializers.ValidationError(errors)
         return accepted(begin_import(request, chosen, form))
-
-
-def _said(form: Any) -> Any:
-    return [(name, [str(each) for each in errors]) for name, errors in form.errors.items()]

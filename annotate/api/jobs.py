@@ -10,15 +10,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import Filters
-from accounts.api.paging import Pages
+from accounts.api.lists import Filters, Pages
 from accounts.api.strict import APIView, ListAPIView, RetrieveAPIView
 from accounts.models import Team
 from annotate.api.lookups import account_of, job_of, jobs_of
 from annotate.models import Campaign, Release
 from background.jobs import requests
-from background.models import Job, JobStatus
-from background.models.about import about_any
+from background.models import Job, JobStatus, about_any
 from background.tasks import announce_job
 
 
@@ -77,10 +75,6 @@ class JobFilter(Filters):
     campaign = django_filters.CharFilter(
         method="of_campaign", label="only jobs of this campaign and its releases"
     )
-
-    class Meta:
-        model = Job
-        fields: list[str] = []
 
     def of_campaign(self, rows: QuerySet[Job], _name: str, slug: str) -> QuerySet[Job]:
         campaigns = Campaign.objects.filter(slug=slug)

@@ -7,12 +7,12 @@ from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 
-from accounts.api.paging import Pages
-from accounts.api.permissions import right_of
+from accounts.api.access import right_of
+from accounts.api.lists import Pages
 from accounts.api.strict import ListAPIView
 from accounts.models import Right
 from accounts.pages.signed_in import require
-from annotate.models import Campaign, Image, Release, Selection
+from annotate.models import Campaign
 from background.models import Job
 
 Row = TypeVar("Row", bound=Model)
@@ -36,21 +36,6 @@ def campaign_of(request: Request, slug: str, view: object = None) -> Campaign:
     campaign = get_object_or_404(found, slug=slug)
     require(request, campaign.team, right_of(request, view))
     return campaign
-
-
-def releases_of(request: Request) -> QuerySet[Release]:
-    """The releases of all the user's teams."""
-    return Release.objects.visible_to(request.user)
-
-
-def images_of(request: Request) -> QuerySet[Image]:
-    """The images of all the user's teams, and those of public datasets."""
-    return Image.objects.visible_to(request.user)
-
-
-def selections_of(request: Request) -> QuerySet[Selection]:
-    """The selections of all the user's teams."""
-    return Selection.objects.visible_to(request.user)
 
 
 def jobs_of(request: Request) -> QuerySet[Job]:

@@ -12,15 +12,13 @@ from rest_framework.request import Request
 from rest_framework.reverse import reverse
 
 from accounts.api.strict import APIView, GenericViewSet
-from annotate.api.lookups import releases_of
 from annotate.exports.formats import FORMATS
 from annotate.exports.provenance import imports_of
 from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
 from annotate.models import Release
-from annotate.pages.exports import UnknownExtra, stream_archive
 from annotate.pages.lookups import release_of
-from annotate.pages.releases import stream_release_file
+from annotate.pages.releases import UnknownExtra, stream_archive, stream_release_file
 
 _files = sorted({file for kind in KINDS.values() for file in kind.files})
 JSON_FILES = [file for file in _files if file.endswith(".json")]
@@ -40,6 +38,17 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         read_only=True,
         help_text="of a release of several campaigns; otherwise empty",
     )
+    writing = serializers.JSONField(
+        source="context.writing",
+        read_only=True,
+        default=None,
+        help_text="shares of the texts' characters by how they came; null if unknown",
+    )
+    spot_checks = serializers.ListField(
+        source="context.spot_checks",
+        read_only=True,
+        help_text="estimated shares of bad responses, with their 95% intervals",
+    )
     imports = serializers.SerializerMethodField(
         help_text="the files that responses were imported from, with the number of responses"
     )
@@ -57,6 +66,8 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "languages",
             "created_at",
             "images",
+            "writing",
+            "spot_checks",
             "imports",
             "files",
             "formats",
@@ -92,7 +103,7 @@ class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]
     queryset = Release.objects.none()
 
     def get_queryset(self) -> QuerySet[Release]:
-        rows = releases_of(self.request).select_related("campaign")
+        rows = Release.objects.visible_to(self.request.user).select_related("campaign")
         return rows.annotate(image_count=Count("images")).order_by("-created_at", "-pk")
 
 

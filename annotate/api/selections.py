@@ -6,20 +6,18 @@ import django_filters
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import Filters
 from accounts.api.idempotency import idempotent
-from accounts.api.paging import Pages
-from accounts.api.strict import ListAPIView, RetrieveAPIView
+from accounts.api.lists import Filters, Pages
+from accounts.api.strict import ListAPIView, RetrieveAPIView, validated
 from accounts.models import Team
 from accounts.pages.signed_in import team_to_change
 from annotate.api.images import ImageSerializer
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
-from annotate.api.lookups import selections_of
 from annotate.models import Image, Selection
 from annotate.models.selections import Procedure
 from annotate.services.selections import (
@@ -88,11 +86,8 @@ class SelectionFilter(Filters):
 
     split = django_filters.CharFilter(label="only selections of this split")
 
-    class Meta:
-        model = Selection
-        fields: list[str] = []
 
-
+@extend_schema_view(get=extend_schema(summary="Selections, the latest first"))
 class SelectionList(ListAPIView[Selection]):
     """Selections, the latest first."""
 
@@ -101,11 +96,9 @@ class SelectionList(ListAPIView[Selection]):
     filterset_class = SelectionFilter
 
     def get_queryset(self) -> QuerySet[Selection]:
-        return _counted(selections_of(self.request)).order_by("-created_at", "-pk")
-
-    @extend_schema(summary="Selections, the latest first")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
+        return _counted(Selection.objects.visible_to(self.request.user)).order_by(
+            "-created_at", "-pk"
+        )
 
     @extend_schema(
         summary="Select images",
@@ -117,9 +110,7 @@ class SelectionList(ListAPIView[Selection]):
         """Select all images of a split, some at random, or picked or listed ones. With nocaps'
         procedure, which takes longer, the answer is a job (202)."""
         team = team_to_change(request)
-        form = NewSelectionSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(NewSelectionSerializer, request)
         if given["procedure"] == Procedure.NOCAPS:
             numbers = {key: given[key] for key in ("name", "split", "count", "seed", "sample")}
             check_draw(**numbers, team=team)
@@ -172,7 +163,7 @@ class SelectionDetail(RetrieveAPIView[Selection]):
     lookup_field = "name"
 
     def get_queryset(self) -> QuerySet[Selection]:
-        return _counted(selections_of(self.request))
+        return _counted(Selection.objects.visible_to(self.request.user))
 
 
 @extend_schema(summary="A selection's images")
@@ -187,7 +178,9 @@ class SelectedImageList(ListAPIView[Image]):
     def get_queryset(self) -> QuerySet[Image]:
         if self.swagger_fake_view:
             return Image.objects.none()
-        selection = get_object_or_404(selections_of(self.request), name=self.kwargs["name"])
+        selection = get_object_or_404(
+            Selection.objects.visible_to(self.request.user), name=self.kwargs["name"]
+        )
         return selection.images.annotate(box_count=Count("boxes")).order_by("pk")
 
 

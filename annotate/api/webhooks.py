@@ -6,17 +6,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.idempotency import idempotent
-from accounts.api.strict import APIView
+from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from background.models import Webhook
-from background.models.about import about_row
+from background.models import Webhook, about_row
 from background.notices import choices
 from background.notices.registry import notice_kinds
 
@@ -57,6 +56,7 @@ class ChangedWebhookSerializer(NewWebhookSerializer):
     is_on = serializers.BooleanField(default=True)
 
 
+@extend_schema_view(get=extend_schema(summary="Webhooks"))
 class WebhookList(CampaignRows[Webhook]):
     """The campaign's webhooks."""
 
@@ -67,10 +67,6 @@ class WebhookList(CampaignRows[Webhook]):
     def rows(self) -> QuerySet[Webhook]:
         return Webhook.objects.kept().filter(about_row(self.campaign)).order_by("pk")
 
-    @extend_schema(summary="Webhooks")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
-
     @extend_schema(
         summary="Add a webhook", request=NewWebhookSerializer, responses={201: WebhookSerializer}
     )
@@ -78,10 +74,9 @@ class WebhookList(CampaignRows[Webhook]):
     def post(self, request: Request, **_: str) -> Response:
         """Send notices of these kinds to an address."""
         campaign = self.campaign
-        form = NewWebhookSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = validated(NewWebhookSerializer, request)
         added = choices.add_webhook(
-            about=campaign, user=account_of(request), at=timezone.now(), **form.validated_data
+            about=campaign, user=account_of(request), at=timezone.now(), **given
         )
         return Response(WebhookSerializer(added).data, status=status.HTTP_201_CREATED)
 
@@ -113,9 +108,8 @@ class WebhookDetail(_OneWebhook):
     def put(self, request: Request, slug: str, key: UUID) -> Response:
         """Change its address and kinds, and switch it on or off."""
         found = self.look_up(request, slug, key)
-        form = ChangedWebhookSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        choices.change_webhook(webhook=found, **form.validated_data)
+        given = validated(ChangedWebhookSerializer, request)
+        choices.change_webhook(webhook=found, **given)
         return Response(WebhookSerializer(found).data)
 
     @extend_schema(

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from annotate.exports.files import METHODS, PAGE, documents
 from annotate.exports.formats import Format
 from annotate.exports.formats.base import DataFiles
 from annotate.exports.images import IMAGES
 from annotate.exports.provenance import UNKNOWN_LICENCES, has_work_here, imports_of
 from annotate.exports.tables import Content, Table
 from annotate.models import Release
-from corpora.writing.files import MANIFEST
-from corpora.writing.json_text import dump
+from corpora.writing import MANIFEST, dump
 
 CREATORS = ["crowdsourced"]
 # The classes of sizes that dataset cards know, with the number of images below which they apply.
@@ -123,6 +123,11 @@ def _licences(content: Content) -> Iterator[str]:
 def _files(chosen: Format, content: Content) -> Iterator[str]:
     yield f"\n## Files\n\nFormat: {chosen.title}, {chosen.about}. "
     yield f"`{MANIFEST}` has the size and the SHA-256 of each file. "
+    names = list(documents(content.release))
+    if METHODS in names:
+        yield f"`{METHODS}` says how the answers were collected. "
+    if any(name.startswith(PAGE) for name in names):
+        yield f"The files `{PAGE}…` are the pages that workers read. "
     if content.has_images:
         yield f"`{IMAGES}/` has the image files without metadata.\n"
     else:

@@ -1,11 +1,12 @@
 """The files of a release: writing them, and those that are stored when the release is made.
 
-An export copies the stored files, so it gives the same files even if the code changes.
+An export copies the stored files, so it gives the same files even if the code changes. Its
+documents are stored, too: the pages that its workers read, and the text on its methods.
 """
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from io import StringIO
 from itertools import groupby
@@ -14,11 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from annotate.exports.provenance import imports_of
+from annotate.exports.records import create_in_chunks
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
-from annotate.models import Release, ReleasedAnswer, ReleasedFile
+from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedFile, WorkerPage
 from corpora.errors import DomainError
-from corpora.writing.json_text import json_array
-from shared.unfinished import SUFFIX
+from corpora.writing import json_array
+from shared.files import SUFFIX
 
 # Name of each file, with the function that yields its content in chunks.
 Files = Mapping[str, Callable[[Release], Iterator[str]]]
@@ -112,6 +114,12 @@ def rows_of(release: Release, name: str, texts: Iterable[str]) -> Iterator[Relea
         yield ReleasedFile(release=release, name=name, text=piece)
 
 
+def save_files(release: Release, files: Mapping[str, Iterable[str]]) -> None:
+    """Store files with these names and texts."""
+    rows = (row for name, texts in files.items() for row in rows_of(release, name, texts))
+    create_in_chunks(ReleasedFile, rows)
+
+
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
     """Join the texts into pieces of at least PIECE characters."""
     waiting: list[str] = []
@@ -164,3 +172,31 @@ def seconds_file(release: Release) -> Iterator[str]:
         for item, number, _, seconds in _rows(release)
     )
     yield "\n"
+
+
+METHODS = "methods.md"
+# The pages are `page-LANGUAGE-NUMBER` with these endings.
+PAGE, HTML, TEXT = "page-", ".html", ".txt"
+
+
+def save_documents(release: Release, campaigns: Sequence[Campaign], methods: str) -> None:
+    """Store the pages of the campaigns, and the text on the methods if there is one."""
+    files = {METHODS: [methods]} if methods else {}
+    for campaign in campaigns:
+        for name, page in named_pages(campaign):
+            files |= {f"{name}{HTML}": [page.html], f"{name}{TEXT}": [page.text]}
+    save_files(release, files)
+
+
+def named_pages(campaign: Campaign) -> list[tuple[str, WorkerPage]]:
+    """The pages that the campaign's workers read, in order, with the names of their files."""
+    pages = campaign.worker_pages.order_by("pk")
+    language = campaign.config.language
+    return [(f"{PAGE}{language}-{number}", page) for number, page in enumerate(pages, start=1)]
+
+
+def documents(release: Release) -> Files:
+    """The release's documents; none for releases that were made without."""
+    names = release.files.order_by().values_list("name", flat=True).distinct()
+    found = [name for name in sorted(names) if name == METHODS or name.startswith(PAGE)]
+    return {name: partial(stored, name=name) for name in found}

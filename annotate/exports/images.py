@@ -15,9 +15,8 @@ from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
 from annotate.images.metadata import without_metadata
 from annotate.models import Release
 from corpora.errors import DomainError
-from corpora.writing.files import File
-from corpora.writing.json_text import json_array
-from shared.csv_text import csv_lines
+from corpora.writing import File, json_array
+from shared.tables import csv_lines
 
 # The folder of an export with copies of the image files.
 IMAGES = "images"
@@ -49,6 +48,8 @@ RECORDED = [
         "in-domain, near-domain or out-domain, as in nocaps; empty if no class is known",
     ),
 ]
+# Only in releases of campaigns that showed it.
+CONTEXT = Column("context", Type.TEXT, "the text around the image, which workers saw")
 LICENCE = [
     Column("license", Type.TEXT, "name of the image's licence"),
     Column("license_url", Type.TEXT, "address of the licence"),
@@ -116,14 +117,14 @@ def image_tables(
     release: Release, identify: Callable[[Released], int | str] = image_number
 ) -> list[Table]:
     """The tables `images` and `boxes`; `identify` gives an image's id."""
-    type_ = Type.INTEGER if identify is image_number else Type.TEXT
+    type_ = Type.TEXT if identify is image_key else Type.INTEGER
     image = Column("image_id", type_, "id of the image in this release")
     of_image = replace(image, refers_to="images.image_id")
     return [
         Table(
             "images",
             "One row for each image.",
-            [image, *RECORDED, *LICENCE, HIDDEN, *DETAILED, *KEYWORDS],
+            [image, *_recorded(release), *LICENCE, HIDDEN, *DETAILED, *KEYWORDS],
             partial(_image_rows, release, identify),
         ),
         Table(
@@ -135,8 +136,13 @@ def image_tables(
     ]
 
 
+def _recorded(release: Release) -> list[Column]:
+    rules = release.context["campaign_file"].get("captions", {})
+    return [*RECORDED, CONTEXT] if rules.get("show_context") else RECORDED
+
+
 def _image_rows(release: Release, identify: Callable[[Released], int | str]) -> Iterator[Row]:
-    recorded = [column.name for column in RECORDED]
+    recorded = [column.name for column in _recorded(release)]
     detailed = [column.name for column in (*DETAILED, *KEYWORDS)]
     names: dict[str, str] = {}
     for image in released(release, once=True):
@@ -146,7 +152,7 @@ def _image_rows(release: Release, identify: Callable[[Released], int | str]) -> 
             names[url] = license_name(url)
         yield (
             identify(image),
-            *[record[name] for name in recorded],
+            *[record.get(name, "") for name in recorded],
             names[url],
             url,
             image.is_hidden,

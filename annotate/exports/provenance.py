@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from annotate.models import Release
+from annotate.writing import in_words
+from corpora.wording import counted
 
 CREATIVE_COMMONS = re.compile(
     r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/(\d\.\d))?",
@@ -19,22 +21,12 @@ OTHERS = {
 UNKNOWN_LICENCES = "The licences of the images are not known."
 # Identifiers of licences in dataset cards; others are called `other` there.
 IDENTIFIERS = {
-    "CC0 1.0": "cc0-1.0",
-    "CC BY 2.0": "cc-by-2.0",
-    "CC BY 2.5": "cc-by-2.5",
-    "CC BY 3.0": "cc-by-3.0",
-    "CC BY 4.0": "cc-by-4.0",
-    "CC BY-SA 3.0": "cc-by-sa-3.0",
-    "CC BY-SA 4.0": "cc-by-sa-4.0",
-    "CC BY-NC 2.0": "cc-by-nc-2.0",
-    "CC BY-NC 3.0": "cc-by-nc-3.0",
-    "CC BY-NC 4.0": "cc-by-nc-4.0",
-    "CC BY-ND 4.0": "cc-by-nd-4.0",
-    "CC BY-NC-ND 3.0": "cc-by-nc-nd-3.0",
-    "CC BY-NC-ND 4.0": "cc-by-nc-nd-4.0",
-    "CC BY-NC-SA 2.0": "cc-by-nc-sa-2.0",
-    "CC BY-NC-SA 3.0": "cc-by-nc-sa-3.0",
-    "CC BY-NC-SA 4.0": "cc-by-nc-sa-4.0",
+    "cc0-1.0",
+    *("cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0"),
+    *("cc-by-sa-3.0", "cc-by-sa-4.0"),
+    *("cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0"),
+    *("cc-by-nd-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0"),
+    *("cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
 }
 
 
@@ -49,7 +41,8 @@ class Licence(NamedTuple):
 def licence(url: str) -> Licence:
     """The licence at a URL; an unknown one has its URL as name."""
     name = license_name(url)
-    return Licence(url, name, IDENTIFIERS.get(name, "other"))
+    identifier = name.lower().replace(" ", "-")
+    return Licence(url, name, identifier if identifier in IDENTIFIERS else "other")
 
 
 def license_name(url: str) -> str:
@@ -123,6 +116,16 @@ def collection_of(release: Release) -> list[tuple[str, Any]]:
     return list(_collection(release, release.context))
 
 
+def quality_of(release: Release) -> Iterator[tuple[str, str]]:
+    """How the texts of the release came, and what spot checks say of its campaigns."""
+    if writing := release.context.get("writing"):
+        yield "how the texts came, by characters", in_words(writing["ways"])
+    for found in release.context.get("spot_checks", ()):
+        interval = f"95% interval {found['low']:.1%} to {found['high']:.1%}"
+        said = f"{found['share']:.1%} ({interval}, {counted(found['checks'], 'random check')})"
+        yield f"share of bad responses by spot checks, {found['language']}", said
+
+
 def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     hidden = () if has_work_here(release) else OF_WORK_HERE
     for key, name in KEYS.items():
@@ -138,6 +141,7 @@ def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[
     for key, name in MATERIAL.items():
         if context[key]:
             yield name, _words(context[key])
+    yield from quality_of(release)
     yield "table of domains", _words(context["domains"])
     yield "version of the software", context["software_version"]
 

@@ -137,7 +137,7 @@ def _caption_set(campaign: Campaign) -> dict[str, Any] | None:
 
 def _rated_captions(campaign: Campaign) -> dict[str, str]:
     """Where the captions of each source came from, in a campaign that rates captions."""
-    sources = (campaign.config_json.get("rating") or {}).get("sources", ())
+    sources = (campaign.config_json.get(campaign.kind) or {}).get("sources", ())
     return {source["name"]: _origin(_release_of(source, campaign)) for source in sources}
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotate.exports.provenance import Licence
+from annotate.exports.records import chunks
 from annotate.models import Release
 
 # Rows of a table that are held in memory at a time.
@@ -32,6 +32,7 @@ class Extra(StrEnum):
     WORKERS = "workers"
     SECONDS = "seconds"
     KEYWORDS = "keywords"
+    REMARKS = "remarks"
 
 
 class Asked(NamedTuple):
@@ -110,9 +111,7 @@ class Table:
 
     def chunks(self) -> Iterator[list[Row]]:
         """The rows, CHUNK at a time."""
-        rows = iter(self.rows())
-        while chunk := list(islice(rows, CHUNK)):
-            yield chunk
+        return chunks(self.rows(), CHUNK)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Row], Row]:

@@ -27,7 +27,7 @@ from PIL.Image import Transpose
 from annotate.images.files import EXIF_ORIENTATION, LYING, file_path, opened, with_eight_bits
 from annotate.models import Image
 from corpora.errors import DomainError, one_line
-from corpora.writing.files import write_atomically
+from corpora.writing import write_atomically
 
 if TYPE_CHECKING:
     from django.core.files import File

@@ -38,13 +38,10 @@ GIF_TEXT, GIF_CONTROL, GIF_APPLICATION = 0x01, 0xF9, 0xFF
 KEPT_IN_GIF = (b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012")
 # Two ways to compress pixels, and the sign of a colour profile in the file.
 BMP_RLE8, BMP_RLE4, BMP_PROFILE = 1, 2, b"DEBM"
-PPM = re.compile(rb"P[1-6fF][\s#]")
-PPM_COMMENT = re.compile(rb"#[^\r\n]*")
-# A value of the header, after white space and comments.
-PPM_VALUE = re.compile(rb"(?:\s|#[^\r\n]*)+([-+.\deE]+)")
 ENCODED_AGAIN: dict[str, dict[str, Any]] = {
     ".avif": {"format": "AVIF", "quality": 95},
     ".jp2": {"format": "JPEG2000"},
+    ".ppm": {"format": "PPM"},  # without compression, so the pixels stay as they are
     ".tif": {"format": "TIFF", "compression": "tiff_deflate"},
 }
 
@@ -52,12 +49,12 @@ ENCODED_AGAIN: dict[str, dict[str, Any]] = {
 def without_metadata(path: Path) -> bytes:
     """The content of an image file without its metadata; raises BrokenImage."""
     suffix = path.suffix.lower()
-    if suffix in ENCODED_AGAIN:
-        return _encoded_again(path, suffix)
-    content = path.read_bytes()
     try:
+        if suffix in ENCODED_AGAIN:
+            return _encoded_again(path, suffix)
+        content = path.read_bytes()
         return _oriented(content, path) or _others(content)
-    except (IndexError, ValueError, struct.error) as error:
+    except (BrokenImage, IndexError, ValueError, struct.error) as error:
         raise BrokenImage(f"{path.name} is damaged, so its metadata cannot be removed") from error
 
 
@@ -77,8 +74,6 @@ def _others(content: bytes) -> bytes:
         return b"".join(_gif(content))
     if content.startswith(b"BM"):
         return _bmp(content)
-    if PPM.match(content):
-        return _ppm(content)
     raise ValueError("the format is not known")
 
 
@@ -219,36 +214,6 @@ def _bmp(content: bytes) -> bytes:
     if len(content) < end:
         raise ValueError("the pixels end early")
     return content[:end]
-
-
-def _ppm(content: bytes) -> bytes:
-    """The first image of the file, without comments."""
-    kind = content[:2]
-    # Size, and the highest value, or the scale of floats; bitmaps have none.
-    header, at = [kind], 2
-    for _ in range(2 if kind in {b"P1", b"P4"} else 3):
-        found = PPM_VALUE.match(content, at)
-        if found is None:
-            raise ValueError("the header ends early")
-        header.append(found[1])
-        at = found.end()
-    if comment := PPM_COMMENT.match(content, at):
-        at = comment.end()
-    width, height = int(header[1]), int(header[2])
-    if kind in {b"P1", b"P2", b"P3"}:
-        rest = PPM_COMMENT.sub(b" ", content[at:])
-        values = re.findall(rb"[01]", rest) if kind == b"P1" else rest.split()
-        count = width * height * (3 if kind == b"P3" else 1)
-        if len(values) < count:
-            raise ValueError("the pixels end early")
-        return b"\n".join([*header, *map(b"%d".__mod__, map(int, values[:count]))]) + b"\n"
-    sizes = {b"P4": -(-width // 8) * height, b"Pf": 4 * width * height, b"PF": 12 * width * height}
-    wide = 2 if kind in {b"P5", b"P6"} and int(header[3]) > 255 else 1
-    size = sizes.get(kind, width * height * wide * (3 if kind == b"P6" else 1))
-    pixels = content[at + 1 : at + 1 + size]
-    if len(pixels) < size:
-        raise ValueError("the pixels end early")
-    return b"\n".join(header) + b"\n" + pixels
 
 
 def _encoded_again(path: Path, suffix: str) -> bytes:

@@ -3,9 +3,19 @@
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
 from annotate.kinds.caption.kind import CaptionKind
 from annotate.kinds.correspondence.kind import CorrespondenceKind
+from annotate.kinds.preference.kind import PreferenceKind
 from annotate.kinds.rating.kind import RatingKind
+from annotate.kinds.refine.kind import RefineKind
+from annotate.kinds.region.kind import RegionKind
 
-_all: list[TaskKind] = [CaptionKind(), CorrespondenceKind(), RatingKind()]
+_all: list[TaskKind] = [
+    CaptionKind(),
+    CorrespondenceKind(),
+    RatingKind(),
+    PreferenceKind(),
+    RefineKind(),
+    RegionKind(),
+]
 KINDS = {kind.name: kind for kind in _all}
 # The task type of campaign files that name none.
 DEFAULT_KIND = _all[0].name

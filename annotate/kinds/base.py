@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -17,9 +18,11 @@ from django.utils.translation import gettext
 
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, Hit, Section
-from annotate.exports.files import Files, seconds_file, without_workers, write_files
+from annotate.exports.files import Files, documents, seconds_file, without_workers, write_files
 from annotate.exports.images import keywords_file
 from annotate.exports.tables import Asked, Extra, Table
+from annotate.images.copies import display_srcset, display_url
+from annotate.kinds.freezing import Drawn, Part
 from annotate.kinds.wizard import RESPONSES, SELECTION, StepFields
 from annotate.kinds.wording import in_language
 from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Selection, Task
@@ -46,40 +49,6 @@ class AnswerMissing(DomainError):
     """The fields contain no answer to this task."""
 
 
-class Candidate(NamedTuple):
-    """A response that a release may draw.
-
-    There may be a hundred thousand of them, so it has only the fields that the draw and `freeze`
-    need.
-    """
-
-    pk: int
-    worker_id: int
-    seconds: int | None
-    primed: bool | None
-    # The place of the file that it was imported from in the release's `imports`, from 1.
-    import_number: int | None
-    answer: Any
-
-    def is_primed(self, task: Task) -> bool | None:
-        """Whether the worker saw the keywords; None if nobody knows."""
-        return task.is_primed(self.primed, is_imported=self.import_number is not None)
-
-
-class Drawn(NamedTuple):
-    """A task of a release with the responses drawn for it, in the order of the draw."""
-
-    task: Task
-    responses: list[Candidate]
-
-
-class Part(NamedTuple):
-    """A campaign of a release of several languages, with what was drawn from it."""
-
-    config: CampaignConfig
-    drawn: Iterable[Drawn]
-
-
 class Sign(NamedTuple):
     """Evidence of careless work that only this task type has; it becomes a flag."""
 
@@ -104,6 +73,13 @@ class Templates:
     def of(cls, kind: str) -> Self:
         """The templates in the folder `templates/kinds/NAME/`."""
         return cls(**{field.name: f"kinds/{kind}/{field.name}.html" for field in fields(cls)})
+
+
+def new_task(campaign: Campaign, **fields: Any) -> Task:
+    """An unsaved task that lacks all its answers and shows no keywords, unless `fields` say so."""
+    wanted = campaign.config.wanted
+    usual = {"answers_missing": wanted, "places_left": wanted, "shows_keywords": False}
+    return Task(campaign=campaign, wanted=wanted, **usual | fields)
 
 
 class TaskKind(ABC):
@@ -159,6 +135,9 @@ class TaskKind(ABC):
     # Whether one file may make campaigns in several languages, which can be released together.
     has_families: ClassVar[bool] = False
 
+    # Whether the answers to a task build on each other, one after the other.
+    builds_on_answers: ClassVar[bool] = False
+
     # Whether answers become references, which a release may hide.
     has_references: ClassVar[bool] = False
 
@@ -174,6 +153,8 @@ class TaskKind(ABC):
     # writes them; the relations of ReleasedImage that a page needs.
     files: ClassVar[Files]
     export_command: ClassVar[str] = "export"
+    # The file with what people said of captions (`corpora.evaluation.judgements`), if there is one.
+    judgements: ClassVar[str] = ""
     # What a release has, in one sentence for the dataset card.
     about_release: ClassVar[str]
     released_relations: ClassVar[tuple[str, ...]] = ()
@@ -190,10 +171,29 @@ class TaskKind(ABC):
             return None
         return config.section_of_kind(self.name, self.section)
 
-    @abstractmethod
-    def material(self, config: CampaignConfig, at: datetime, team: Team) -> dict[str, Any]:
+    def responses_of(self, section: Any) -> int | None:  # noqa: ARG002
+        """The number of responses to each task, if the section of the campaign file says it."""
+        return None
+
+    def material(
+        self,
+        config: CampaignConfig,
+        at: datetime,  # noqa: ARG002
+        team: Team,
+    ) -> dict[str, Any]:
         """The field of Campaign with its selection or caption set, one of the team's; raises
         CampaignNotPossible."""
+        own = Selection.objects.of_team(team)
+        found = own.filter(name=config.selection).first()
+        if found is None:
+            wanted = (
+                f"there is no selection {config.selection!r}"
+                if config.selection
+                else "name a selection of images"
+            )
+            known = ", ".join(own.order_by("name").values_list("name", flat=True)) or "none"
+            raise CampaignNotPossible(f"selection: {wanted}. Existing names: {known}.")
+        return {"selection": found}
 
     def language_of_material(self, config: CampaignConfig, team: Team) -> str:  # noqa: ARG002
         """The one language of the captions that workers read; empty if there are none, or if it is
@@ -248,7 +248,20 @@ class TaskKind(ABC):
         CampaignNotPossible."""
         return selection.selected.count()
 
+    def prepare(self, tasks: Sequence[Task]) -> None:  # noqa: B027
+        """Decide what is decided only when a page is about to show tasks. The tasks are locked, and
+        some may have been shown before."""
+
     # The form
+
+    def image_context(self, task: Task, config: CampaignConfig) -> dict[str, Any]:
+        """The template's variables for an image beside its form."""
+        return {
+            "language": config.language,
+            "image": task.image,
+            "image_url": display_url(task.image),
+            "image_srcset": display_srcset(task.image),
+        }
 
     @abstractmethod
     def context(
@@ -298,6 +311,11 @@ class TaskKind(ABC):
         if rows:
             type(rows[0])._default_manager.bulk_create(rows)
 
+    def reason(self, answer: Any) -> str:  # noqa: ARG002
+        """Why the worker says that the image cannot be described, in place of describing it; empty
+        if they do not say so."""
+        return ""
+
     def with_words(
         self,
         rows: ResponseQuerySet,
@@ -319,6 +337,14 @@ class TaskKind(ABC):
         """
         return rows.values_list(*columns, response + self.answer_field)
 
+    def base_of(self, answer: Any) -> str:  # noqa: ARG002
+        """The key of the response that the answer builds on; empty if it builds on none."""
+        return ""
+
+    def waits_for_verdict(self, config: CampaignConfig) -> bool:  # noqa: ARG002
+        """Whether nobody builds on an answer before it is judged good."""
+        return False
+
     # Quality control
 
     def from_text(self, text: str) -> Any:
@@ -328,6 +354,10 @@ class TaskKind(ABC):
     def text(self, answer: Any) -> str | None:
         """The text that the worker wrote, for flags about texts; None if there is none."""
         return None
+
+    def is_part(self, answer: Any) -> bool:
+        """Whether `text` was added to a text by others: flags of whole texts say nothing of it."""
+        return False
 
     def signs(self, answer: Any, config: CampaignConfig) -> list[Sign]:
         """Evidence of careless work in one answer, in addition to the flags of all task types."""
@@ -379,6 +409,10 @@ class TaskKind(ABC):
         """The files of a release: `files` without those that it does not have."""
         return self.files
 
+    def downloads(self, release: Release) -> Files:
+        """All files that the release's page offers."""
+        return {**self.files_of(release), **documents(release)}
+
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         """Variables of the template of one released item besides `image`."""
         return {}
@@ -397,10 +431,19 @@ class TaskKind(ABC):
         if Extra.KEYWORDS in asked.extras:
             yield "keywords.json", keywords_file(release)
 
-    def write(self, release: Release, out_dir: Path, *, hidden: bool = False) -> list[Path]:
+    def write(
+        self,
+        release: Release,
+        out_dir: Path,
+        *,
+        hidden: bool = False,
+        with_documents: bool = True,
+    ) -> list[Path]:
         """Write the release's files into a folder and return the paths of what is in it.
 
         With `hidden`, they have the captions that the release hides, too. Raises DomainError.
         """
         asked = Asked([Extra.WORKERS], hidden=hidden)
-        return write_files(self.own_files(release, asked), out_dir)
+        kept = documents(release) if with_documents else {}
+        texts = ((name, chunks(release)) for name, chunks in kept.items())
+        return write_files(chain(self.own_files(release, asked), texts), out_dir)

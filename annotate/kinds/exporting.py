@@ -1,14 +1,29 @@
-"""Export a release of any task type in any format, into a folder or a ZIP archive."""
+"""Export a release of any task type in any format, into a folder or a ZIP archive.
+
+An export has the files of the format, the dataset card, credits, images, and a manifest.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from annotate.exports.bundle import about, bundle, zipped
+from annotate.exports.card import card
+from annotate.exports.files import documents
 from annotate.exports.formats import Format
-from annotate.exports.images import ImageFile, image_files, licences_of, released
+from annotate.exports.formats.base import Pipe
+from annotate.exports.images import (
+    ImageFile,
+    attribution,
+    copies,
+    image_files,
+    licences_of,
+    released,
+)
 from annotate.exports.provenance import about_release, collection_of
 from annotate.exports.tables import Asked, Content, Extra, Table
 from annotate.kinds import KINDS
@@ -16,7 +31,7 @@ from annotate.models import Release
 from annotate.queries.releases import domains_of_release
 from corpora.errors import DomainError
 from corpora.selection.domains import DomainTable
-from corpora.writing.files import Progress, write_folder
+from corpora.writing import MANIFEST, Digest, File, Progress, dump, encoded, write_folder
 
 
 def extras_of(release: Release) -> list[Extra]:
@@ -102,3 +117,69 @@ def export_archive(
     release, content = content.release, replace(content, has_images=images is not None)
     files = bundle(content, chosen, images or ())
     return zipped(files, folder=release.name, at=release.created_at)
+
+
+MODE = 0o100644 << 16
+
+
+def zipped(files: Iterable[File], *, folder: str, at: datetime) -> Iterator[bytes]:
+    """An archive of the files in a folder, in chunks; the same files give the same bytes."""
+    pipe = Pipe()
+    with ZipFile(pipe, "w") as archive:
+        for file in files:
+            about = ZipInfo(f"{folder}/{file.name}", at.timetuple()[:6])
+            about.compress_type, about.external_attr = ZIP_DEFLATED, MODE
+            with archive.open(about, "w", force_zip64=True) as entry:
+                for chunk in file.chunks:
+                    entry.write(chunk)
+                    yield pipe.take()
+            yield pipe.take()
+    yield pipe.take()
+
+
+def bundle(content: Content, chosen: Format, images: Iterable[ImageFile] = ()) -> Iterator[File]:
+    """The files of an export; the manifest, which has their digests, is the last one."""
+    entries: list[dict[str, Any]] = []
+    for file in _files(content, chosen, images):
+        digest = Digest()
+        yield File(file.name, digest.of(file.chunks))
+        entries.append({"name": file.name, "bytes": digest.size, "sha256": digest.sha256})
+    manifest = about(content, chosen) | {"images": content.has_images, "files": entries}
+    yield File(MANIFEST, encoded(_lines(manifest)))
+
+
+def about(content: Content, chosen: Format) -> dict[str, Any]:
+    """What a manifest says of the export besides its files."""
+    return {
+        "release": content.release.name,
+        "campaign": content.release.source,
+        "created_at": content.release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "format": chosen.name,
+        "with": list(content.extras),
+        "domains": content.domains,
+    }
+
+
+def _files(content: Content, chosen: Format, images: Iterable[ImageFile]) -> Iterable[File]:
+    texts = {
+        "README.md": card(content, chosen),
+        "ATTRIBUTION.csv": attribution(content.images),
+    }
+    return chain(
+        chosen.files(content),
+        (File(name, encoded(text)) for name, text in texts.items()),
+        (
+            File(name, encoded(chunks(content.release)))
+            for name, chunks in documents(content.release).items()
+        ),
+        copies(images),
+    )
+
+
+def _lines(manifest: dict[str, Any]) -> Iterator[str]:
+    """The manifest as JSON, with a line for each key and each file."""
+    files = manifest.pop("files")
+    yield "{\n"
+    for key, value in manifest.items():
+        yield f"  {dump(key)}: {dump(value)},\n"
+    yield '  "files": [\n    ' + ",\n    ".join(map(dump, files)) + "\n  ]\n}\n"

@@ -1,35 +1,42 @@
 """Read campaign files: presets and defaults of the task types, and errors.
 
-An unknown key or an invalid value is an error that names the key.
+An unknown key or an invalid value is an error that names the key. A file for several languages
+makes one campaign for each, over the same images.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from django.utils.translation import gettext
 from pydantic import BaseModel, ValidationError
 
 from annotate.campaign_file import REQUIREMENTS, CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
-from corpora.language.languages import ENGLISH, LANGUAGE_TAG
+from annotate.kinds.wording import in_language
+from corpora.language.languages import ENGLISH, LANGUAGE_TAG, checked_tag
 from corpora.language.text import PARAGRAPH
 from corpora.reading.files import open_text, printable, short
 from corpora.reading.toml_files import parse_toml
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
+# Keys whose defaults are texts for workers, in the campaign's language.
+TEXTS = (
+    "hit.title",
+    "hit.description",
+    "captions.label",
+    "captions.cannot_describe",
+    "instructions.intro",
+    "instructions.rules",
+)
+# Thresholds for paragraphs of 100 to 200 words, by `benchmarks.flags` (docs/flags.md).
+PARAGRAPH_FLAGS = {"copy_similarity": 0.75, "unlike": 0.3}
 PRESETS = {name: values for kind in KINDS.values() for name, values in kind.presets.items()}
 
 
 class CampaignFileError(Exception):
     """The campaign file cannot be used; the message names the keys with errors."""
-
-
-def read_config(path: Path) -> CampaignConfig:
-    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for invalid
-    values."""
-    with open_text(path) as text:
-        return parse_config(parse_toml(str(path), text.read()))
 
 
 def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
@@ -42,6 +49,8 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
         section, found = _checked(kind.section, whole.get(kind.name, {}), kind.name)
         faults += found
         whole[kind.name] = section.model_dump(mode="json") if section else {}
+        if section and (number := kind.responses_of(section)):
+            whole["responses"] = number
     if kind is not None and not kind.has_languages and whole.get("language", "en") != "en":
         faults.append(f'language: campaigns of kind {kind.name!r} are in English, "en"')
     config, found = _checked(CampaignConfig, whole)
@@ -66,8 +75,10 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
     whole = merged(whole, _defaults(kind, values))
     who = _chosen(values, "workers", "who")
     whole["workers"] = {**whole["workers"], **REQUIREMENTS.get(who, {})}
-    if _chosen(values, "captions", "style") == "paragraph":
-        whole["captions"] = {**whole["captions"], **PARAGRAPH}
+    chosen = merged(_preset(values), values)
+    if _chosen(chosen, "captions", "style") == "paragraph":
+        preset = _preset(values).get("captions", {})
+        whole["captions"] = {**whole["captions"], **PARAGRAPH, **preset}
     return merged(whole, values)
 
 
@@ -94,9 +105,25 @@ def _defaults(kind: TaskKind | None, values: Mapping[str, Any]) -> dict[str, Any
         return dict(_preset(values))
     tag = values.get("language")
     is_tag = isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) is not None
-    style = _chosen(values, "captions", "style")
-    texts = kind.default_texts(str(tag) if is_tag else ENGLISH, style)
-    return merged(merged(kind.defaults, {"hit": texts}), _preset(values))
+    language, preset = str(tag) if is_tag else ENGLISH, _preset(values)
+    style = _chosen(merged(preset, values), "captions", "style")
+    own: dict[str, Mapping[str, Any]] = {"hit": kind.default_texts(language, style)}
+    if style == "paragraph":
+        own["flags"] = PARAGRAPH_FLAGS
+    with in_language(language):
+        return merged(merged(kind.defaults, own), _translated(preset))
+
+
+def _translated(preset: Mapping[str, Any]) -> dict[str, Any]:
+    """The preset with its texts in the active language."""
+    result = dict(preset)
+    for path in TEXTS:
+        section, _, key = path.partition(".")
+        text = preset.get(section, {}).get(key)
+        if text:
+            shown = gettext(text) if isinstance(text, str) else tuple(map(gettext, text))
+            result[section] = {**result[section], key: shown}
+    return result
 
 
 def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -145,3 +172,92 @@ def _explain(fault: Any, section: str) -> str:
     if key and not isinstance(fault["input"], dict):
         message += f", not {short(fault['input'])}"
     return f"{key}: {message}" if key else message
+
+
+LANGUAGES, TRANSLATIONS = "languages", "translations"
+# What may differ between the languages.
+TRANSLATED = ("hit", "captions", "instructions")
+
+
+class Plan(NamedTuple):
+    """The campaigns of a file. `family` is empty if the file is of one campaign."""
+
+    family: str
+    configs: list[CampaignConfig]
+
+
+def read_plan(path: Path) -> Plan:
+    """The campaigns of the file at `path`; raises MalformedFile and CampaignFileError."""
+    with open_text(path) as text:
+        return parse_plan(parse_toml(str(path), text.read()))
+
+
+def parse_plan(values: Mapping[str, Any]) -> Plan:
+    """The campaigns of a campaign file; raises CampaignFileError with one line for each error."""
+    if LANGUAGES not in values and TRANSLATIONS not in values:
+        return Plan("", [parse_config(values)])
+    return Plan(str(values.get("name", "")), [*map(parse_config, _files(values))])
+
+
+def parse_first(values: Mapping[str, Any]) -> CampaignConfig:
+    """The first campaign of the file, for estimates and previews; raises CampaignFileError."""
+    return parse_plan(values).configs[0]
+
+
+def _files(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The file of each language."""
+    tags, translations = _tags(values), _translations(values)
+    shared = {key: value for key, value in values.items() if key not in (LANGUAGES, TRANSLATIONS)}
+    name = values.get("name")
+    return [
+        merged(
+            {
+                **shared,
+                "language": tag,
+                **({"name": f"{name}-{tag.lower()}"} if isinstance(name, str) else {}),
+            },
+            translations.get(tag, {}),
+        )
+        for tag in tags
+    ]
+
+
+def _tags(values: Mapping[str, Any]) -> list[str]:
+    tags = values.get(LANGUAGES)
+    if not isinstance(tags, list) or len(tags) < 2:
+        raise CampaignFileError(
+            f'{LANGUAGES}: write a list of at least two languages, such as ["en", "de"]; for one, '
+            "use language"
+        )
+    if "language" in values:
+        raise CampaignFileError("language: a file has language or languages, and not both")
+    kind = kind_of(values)
+    if kind is not None and not kind.has_families:
+        raise CampaignFileError(
+            f"{LANGUAGES}: a file of kind {kind.name!r} makes one campaign; use language"
+        )
+    for tag in tags:
+        try:
+            checked_tag(tag)
+        except (TypeError, ValueError) as error:
+            raise CampaignFileError(f"{LANGUAGES}: {error}, not {short(tag)}") from error
+    if len({tag.lower() for tag in tags}) < len(tags):
+        raise CampaignFileError(f"{LANGUAGES}: each language can be there once")
+    return tags
+
+
+def _translations(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    found = values.get(TRANSLATIONS, {})
+    if not isinstance(found, Mapping):
+        raise CampaignFileError(f"{TRANSLATIONS}: write sections such as [translations.de.hit]")
+    for tag, sections in found.items():
+        if tag not in values.get(LANGUAGES, []):
+            raise CampaignFileError(f"{TRANSLATIONS}: {short(tag)} is not in {LANGUAGES}")
+        if not isinstance(sections, Mapping) or any(
+            name not in TRANSLATED or not isinstance(section, Mapping)
+            for name, section in sections.items()
+        ):
+            raise CampaignFileError(
+                f"{TRANSLATIONS}.{tag}: a translation has the sections {', '.join(TRANSLATED)}"
+            )
+    return found

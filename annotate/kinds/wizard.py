@@ -8,9 +8,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.db.models import QuerySet
@@ -164,7 +164,7 @@ class Yes(FileField, forms.BooleanField):
     def as_text(self, value: Any) -> Any:
         return "on" if value else ""
 
-    def as_value(self, cleaned: Any) -> bool:
+    def as_value(self, cleaned: Any) -> int:
         return bool(cleaned)
 
 
@@ -181,14 +181,8 @@ class Choices(FileField, forms.MultipleChoiceField):
         return list(cleaned) or None
 
 
-class YesNumber(FileField, forms.BooleanField):
+class YesNumber(Yes):
     """A tick for a key whose values are 0 and 1."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(required=False, **options)
-
-    def as_text(self, value: Any) -> Any:
-        return "on" if value else ""
 
     def as_value(self, cleaned: Any) -> int:
         return int(bool(cleaned))
@@ -273,6 +267,17 @@ class StepFields:
     details: tuple[str, ...] = ()
     clean: Clean = lambda _values, _team: ()
     without_classes: Mapping[str, Any] = field(default_factory=dict)
+
+    def without(self, *names: str) -> Self:
+        """The same without some fields."""
+        return replace(
+            self,
+            fields={name: each for name, each in self.fields.items() if name not in names},
+            details=tuple(name for name in self.details if name not in names),
+            without_classes={
+                name: value for name, value in self.without_classes.items() if name not in names
+            },
+        )
 
     def copies(self) -> dict[str, forms.Field]:
         """Copies of the fields for one form."""

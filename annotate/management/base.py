@@ -1,4 +1,4 @@
-"""The base class of our commands, and functions that find objects by name."""
+"""The base class of our commands, functions that find objects by name, and reports of imports."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -11,13 +11,16 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
+from tqdm import tqdm
 
 from accounts.models import Team
 from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, Release
 from annotate.queries.releases import unknown_classes
+from annotate.services import images
 from corpora.errors import DomainError, one_line
 from corpora.selection.domains import PRESETS, DomainTable, table_named
+from corpora.wording import counted
 from shared.number_fields import HOW, AmountField
 
 Named = TypeVar("Named", Campaign, Release, Team)
@@ -133,11 +136,25 @@ def release_named(name: str, kind: str = "") -> Release:
     return found
 
 
+def captions_file(name: str) -> Path | None:
+    """The path of a captions file, if that is what was given and not the name of a release."""
+    path = Path(name)
+    return path if path.is_file() or path.suffix == ".json" else None
+
+
 def account_named(name: str) -> User:
     """The account with this user name; raises CommandError."""
     user = User.objects.filter(username=name).first()
     if user is None:
         raise CommandError(f"No account is called {name!r}.")
+    return user
+
+
+def active_account_named(name: str) -> User:
+    """The account with this user name if it is not closed; raises CommandError."""
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise CommandError(f"There is no active account {name!r}.")
     return user
 
 
@@ -160,3 +177,32 @@ def _named(model: type[Named], field: str, value: str, noun: str) -> Named:
         names = ", ".join(rows.values_list(field, flat=True)[:20]) or "none"
         raise CommandError(f"There is no {noun} {value!r}. Existing names: {names}.")
     return found
+
+
+BROKEN_NAMED = 20
+
+
+def import_image_files(
+    folder: Path, split: str, *, team: Team | None, change_published: bool
+) -> str:
+    """Import a folder's image files with a progress bar; return the report's lines as text."""
+    with tqdm(total=len(images.files_below(folder)), unit=" files", disable=None) as bar:
+        counts = images.import_files(
+            folder=folder,
+            split=split,
+            team=team,
+            change_published=change_published,
+            progress=bar.update,
+        )
+    files = counted(counts.new + counts.changed + counts.unchanged, "image file")
+    lines = [f"{files}: {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged."]
+    if counts.unmatched:
+        one, many = "file does not belong to any image of", "files do not belong to any image of"
+        lines.append(f"{counted(counts.unmatched, one, many)} {split}.")
+    if counts.broken:
+        one, many = "file could not be imported:", "files could not be imported:"
+        lines.append(counted(len(counts.broken), one, many))
+        lines += [f"  {name}: {reason}" for name, reason in counts.broken[:BROKEN_NAMED]]
+        if more := counts.broken[BROKEN_NAMED:]:
+            lines.append(f"  and {len(more)} more")
+    return "\n".join(lines)

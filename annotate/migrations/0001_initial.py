@@ -4,8 +4,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from shared.database.append_only import AppendOnly
-from shared.database.postgres_index import PostgresIndex
+from shared.database.triggers import AppendOnly, PostgresIndex
 
 HIDDEN_EXPORTS = AppendOnly(
     "annotate_hiddenexport",
@@ -45,6 +44,7 @@ class Migration(migrations.Migration):
                 ('author_url', models.URLField(blank=True, max_length=500)),
                 ('license_url', models.URLField(blank=True, max_length=500)),
                 ('title', models.CharField(blank=True, max_length=500)),
+                ('context', models.TextField(blank=True, db_default='', default='')),
                 ('file_name', models.CharField(blank=True, db_default='', default='', help_text='original name, which exports have', max_length=500)),
                 ('sha256', models.CharField(blank=True, db_default='', default='', max_length=64)),
             ],
@@ -256,16 +256,33 @@ class Migration(migrations.Migration):
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='annotate.campaign')),
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='annotate.image')),
                 ('subject', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='annotate.givencaption')),
+                ('serial', models.PositiveIntegerField(default=0, help_text='0 if the image has one task')),
                 ('number', models.PositiveIntegerField(help_text="place in the campaign's selection or set")),
                 ('wanted', models.PositiveSmallIntegerField()),
                 ('answers_missing', models.SmallIntegerField()),
                 ('places_left', models.SmallIntegerField()),
+                ('at_once', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('shows_keywords', models.BooleanField(default=True, null=True)),
                 ('payload', models.JSONField(blank=True, null=True)),
             ],
             options={
                 'indexes': [models.Index(models.F('campaign'), models.OrderBy(models.F('places_left'), descending=True), models.F('number'), condition=models.Q(('answers_missing__gt', 0)), name='task_emptiest_first')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('subject', None)), fields=('campaign', 'image'), name='task_once_per_image'), models.UniqueConstraint(fields=('campaign', 'subject'), name='task_once_per_caption'), models.UniqueConstraint(fields=('campaign', 'number'), name='task_numbered_once'), models.CheckConstraint(condition=models.Q(('places_left__lte', models.F('answers_missing')), ('answers_missing__lte', models.F('wanted'))), name='task_places_within_wanted')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('subject', None)), fields=('campaign', 'image', 'serial'), name='task_once_per_image'), models.UniqueConstraint(fields=('campaign', 'subject'), name='task_once_per_caption'), models.UniqueConstraint(fields=('campaign', 'number'), name='task_numbered_once'), models.CheckConstraint(condition=models.Q(('places_left__lte', models.F('answers_missing')), ('answers_missing__lte', models.F('wanted'))), name='task_places_within_wanted')],
+            },
+        ),
+        migrations.CreateModel(
+            name='WorkerPage',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('html', models.TextField()),
+                ('text', models.TextField(help_text='the same as plain text')),
+                ('sha256', models.CharField(help_text='of the plain text, in hexadecimal', max_length=64)),
+                ('first_shown_at', models.DateTimeField()),
+                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='worker_pages', to='annotate.campaign')),
+            ],
+            options={
+                'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'sha256'), name='worker_page_once')],
             },
         ),
         migrations.CreateModel(
@@ -304,11 +321,14 @@ class Migration(migrations.Migration):
                 ('submitted_at', models.DateTimeField()),
                 ('seconds', models.PositiveIntegerField(blank=True, null=True)),
                 ('primed', models.BooleanField(blank=True, null=True)),
+                ('cannot_describe', models.CharField(blank=True, db_default='', default='', max_length=200)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('round', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('builds_on', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='later', to='annotate.response')),
             ],
             options={
-                'indexes': [models.Index(fields=['campaign', 'status', 'submitted_at'], name='response_by_campaign'), models.Index(fields=['worker', 'campaign', 'status'], name='response_by_worker'), models.Index(fields=['campaign', 'id'], name='response_in_order'), models.Index(condition=models.Q(('status', 'DISCARDED')), fields=['campaign', 'id', 'worker'], name='response_discarded')],
-                'constraints': [models.UniqueConstraint(fields=('task', 'worker'), name='response_once_per_worker_and_task'), models.CheckConstraint(condition=models.Q(('withdrawn_at', None), ('status', 'DISCARDED'), _connector='OR'), name='response_withdrawn_is_discarded'), models.CheckConstraint(condition=models.Q(('imported_from', None), ('submission', None), _connector='OR'), name='response_imported_has_no_submission')],
+                'indexes': [models.Index(fields=['campaign', 'status', 'submitted_at'], name='response_by_campaign'), models.Index(fields=['worker', 'campaign', 'status'], name='response_by_worker'), models.Index(fields=['campaign', 'id'], name='response_in_order'), models.Index(condition=models.Q(('status', 'DISCARDED')), fields=['campaign', 'id', 'worker'], name='response_discarded'), models.Index(condition=models.Q(('builds_on__isnull', False)), fields=['builds_on'], name='response_built_on'), models.Index(condition=models.Q(('round__isnull', False)), fields=['worker', 'task'], name='response_in_a_chain')],
+                'constraints': [models.UniqueConstraint(fields=('task', 'worker'), name='response_once_per_worker_and_task'), models.CheckConstraint(condition=models.Q(('withdrawn_at', None), ('status', 'DISCARDED'), _connector='OR'), name='response_withdrawn_is_discarded'), models.CheckConstraint(condition=models.Q(('imported_from', None), ('submission', None), _connector='OR'), name='response_imported_has_no_submission'), models.UniqueConstraint(condition=models.Q(('round__isnull', False), ('status', 'SUBMITTED')), fields=('task', 'round'), name='response_one_counts_in_a_round'), models.CheckConstraint(condition=models.Q(models.Q(('builds_on', None), ('round', None)), models.Q(('builds_on', None), ('round', 1)), models.Q(('builds_on__isnull', False), ('round__gt', 1)), _connector='OR'), name='response_builds_on_an_earlier_round')],
             },
         ),
         migrations.CreateModel(
@@ -322,9 +342,7 @@ class Migration(migrations.Migration):
             name='Behaviour',
             fields=[
                 ('response', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='behaviour', serialize=False, to='annotate.response')),
-                ('keystrokes', models.PositiveIntegerField(blank=True, null=True)),
-                ('pastes', models.PositiveIntegerField(blank=True, null=True)),
-                ('pasted_characters', models.PositiveIntegerField(blank=True, null=True)),
+                ('characters', models.JSONField(blank=True, null=True)),
                 ('seconds_writing', models.FloatField(blank=True, null=True)),
                 ('times_left', models.PositiveIntegerField(blank=True, null=True)),
                 ('device', models.CharField(blank=True, choices=[('PHONE', 'Phone'), ('TABLET', 'Tablet'), ('COMPUTER', 'Computer')], max_length=8)),
@@ -338,6 +356,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('response', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='caption', serialize=False, to='annotate.response')),
                 ('text', models.TextField()),
+                ('remark', models.TextField(blank=True, db_default='', default='')),
+                ('ratings', models.JSONField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
@@ -368,8 +388,10 @@ class Migration(migrations.Migration):
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='captions', to='annotate.releasedimage')),
                 ('response', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='released', to='annotate.response')),
                 ('worker_number', models.PositiveIntegerField()),
-                ('role', models.CharField(choices=[('REFERENCE', 'Reference'), ('BASELINE', 'human baseline')], max_length=9)),
+                ('role', models.CharField(choices=[('REFERENCE', 'Reference'), ('BASELINE', 'human baseline'), ('REASON', 'why the image cannot be described, in place of a caption')], max_length=9)),
                 ('text', models.TextField()),
+                ('remark', models.TextField(blank=True, db_default='', default='')),
+                ('ratings', models.JSONField(blank=True, null=True)),
                 ('language', models.CharField(blank=True, db_default='', default='', max_length=20)),
                 ('seconds', models.PositiveIntegerField(blank=True, null=True)),
                 ('primed', models.BooleanField(blank=True, null=True)),
@@ -414,6 +436,11 @@ class Migration(migrations.Migration):
             model_name='campaign',
             name='caption_set',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='campaigns', to='annotate.captionset'),
+        ),
+        migrations.AddField(
+            model_name='campaign',
+            name='practice_images',
+            field=models.ManyToManyField(blank=True, related_name='practised_in', to='annotate.image'),
         ),
         migrations.AddField(
             model_name='campaign',

@@ -1,6 +1,6 @@
 """The database tables of this app, one module per topic."""
 
-from annotate.models.campaigns import Campaign, CampaignDraft, CampaignStatus, Task
+from annotate.models.campaigns import Campaign, CampaignDraft, CampaignStatus, Task, WorkerPage
 from annotate.models.images import (
     Box,
     ClassName,
@@ -69,4 +69,5 @@ __all__ = [
     "Submission",
     "Task",
     "Worker",
+    "WorkerPage",
 ]

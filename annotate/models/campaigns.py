@@ -8,9 +8,11 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Least
 from django.urls import reverse
 
-from accounts.models.teams import Team, TeamRows
+from accounts.models import Team, TeamRows
 from annotate.campaign_file import CampaignConfig
 from annotate.models.images import Image
 from annotate.models.selections import CaptionSet, GivenCaption, Selection
@@ -58,6 +60,8 @@ class Campaign(models.Model):
     # The validated campaign file with all defaults filled in; the property `config` parses it.
     config_json = models.JSONField()
     created_at = models.DateTimeField()
+    # Images of the practice, which are not among those of the tasks.
+    practice_images = models.ManyToManyField(Image, blank=True, related_name="practised_in")
     jobs = GenericRelation(Job, "about_id", "about_type")
     failures = GenericRelation(Failure, "about_id", "about_type")
     notices = GenericRelation(Notice, "about_id", "about_type")
@@ -98,21 +102,31 @@ class Campaign(models.Model):
         return CampaignConfig.model_validate(self.config_json)
 
 
+def most_places(missing: Combinable) -> Least:
+    """How many places a task that misses so many answers has for pages at the same time."""
+    most = Coalesce("at_once", "wanted")
+    return Least(missing, most, output_field=models.SmallIntegerField())
+
+
 class TaskQuerySet(models.QuerySet["Task"]):
     def unfinished(self) -> Self:
         """Tasks that need more responses, regardless of claims."""
         return self.filter(answers_missing__gt=0)
 
+    def workable(self) -> Self:
+        """Unfinished tasks that workers may do now."""
+        return self.unfinished().exclude(at_once=0)
+
     def open_to(self, worker: models.Model | None) -> Self:
-        """Unfinished tasks without a response by this worker.
+        """Workable tasks without a response by this worker.
 
         None stands for a worker without submitted responses.
         """
         if worker is None:
-            return self.unfinished()
+            return self.workable()
         responses = self.model._meta.get_field("responses").related_model.objects  # type: ignore[union-attr]
         answered = responses.filter(worker=worker, task=models.OuterRef("pk"))
-        return self.unfinished().filter(~models.Exists(answered))
+        return self.workable().filter(~models.Exists(answered))
 
     def with_subject(self) -> Self:
         """Tasks with the related rows that a page needs to show them."""
@@ -128,7 +142,8 @@ class TaskQuerySet(models.QuerySet["Task"]):
 
 
 class Task(models.Model):
-    """One image of a campaign, or one caption, that needs responses by different workers."""
+    """One image of a campaign, a part of it, or one caption, that needs responses by different
+    workers."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks")
     image = models.ForeignKey(Image, models.PROTECT, related_name="tasks")
@@ -136,14 +151,19 @@ class Task(models.Model):
     subject = models.ForeignKey(
         GivenCaption, models.PROTECT, null=True, blank=True, related_name="tasks"
     )
+    # Tells the tasks about one image apart, such as those about its regions.
+    serial = models.PositiveIntegerField(default=0, help_text="0 if the image has one task")
     number = models.PositiveIntegerField(help_text="place in the campaign's selection or set")
     wanted = models.PositiveSmallIntegerField()
     # Both counters are updated in the transaction of each claim and response, so that a page does
     # not count a campaign's rows. `recount_tasks` recomputes them.
     answers_missing = models.SmallIntegerField()
-    # answers_missing minus the claims that take a place. Below zero if more pages show the task
-    # than it needs responses.
+    # answers_missing, but at most at_once, minus the claims that take a place. Below zero if more
+    # pages show the task than it needs responses.
     places_left = models.SmallIntegerField()
+    # How many answers are collected at the same time: 1 if they build on each other, 0 while the
+    # last one waits for its verdict. Null if all are.
+    at_once = models.PositiveSmallIntegerField(null=True, blank=True)
     # Whether pages show the image's keywords. Null if each claim decides it for its response.
     shows_keywords = models.BooleanField(null=True, default=True)
     # Further data of the task type, besides image and subject.
@@ -157,7 +177,7 @@ class Task(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["campaign", "image"],
+                fields=["campaign", "image", "serial"],
                 condition=Q(subject=None),
                 name="task_once_per_image",
             ),
@@ -186,6 +206,26 @@ class Task(models.Model):
         """Whether a worker sees the keywords, if the claim or the imported file decided this; None
         if nobody knows."""
         return decided if is_imported or self.shows_keywords is None else self.shows_keywords
+
+
+class WorkerPage(models.Model):
+    """The task page as workers of a campaign read it, with its first task as the example. There is
+    one for each change of its words, as by an update of the software."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="worker_pages")
+    html = models.TextField()
+    text = models.TextField(help_text="the same as plain text")
+    sha256 = models.CharField(max_length=64, help_text="of the plain text, in hexadecimal")
+    first_shown_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "sha256"], name="worker_page_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign} from {self.first_shown_at:%Y-%m-%d}"
 
 
 class CampaignDraftQuerySet(models.QuerySet["CampaignDraft"]):

@@ -5,7 +5,7 @@ from typing import Any, Self
 from django.db import models
 from django.db.models import Exists, F, Q
 
-from accounts.models.teams import Row, Team, TeamRows
+from accounts.models import Row, Team, TeamRows
 
 
 class ImportedRows(TeamRows[Row]):
@@ -129,6 +129,8 @@ class Image(models.Model):
     author_url = models.URLField(max_length=500, blank=True)
     license_url = models.URLField(max_length=500, blank=True)
     title = models.CharField(max_length=500, blank=True)
+    # The text in which the image stands, for alternative texts.
+    context = models.TextField(blank=True, default="", db_default="")
     # Only of own files: path in the imported folder, and the SHA-256 of the content in hexadecimal.
     file_name = models.CharField(
         max_length=500,

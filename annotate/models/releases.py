@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import OuterRef, Q
 from django.urls import reverse
 
-from accounts.models.teams import Team, TeamRows
+from accounts.models import Team, TeamRows
 from annotate.models.campaigns import Campaign, Task
 from annotate.models.responses import Response
 from background.models import Job
@@ -53,7 +53,8 @@ class Release(models.Model):
     # What the campaign was: `campaign_file`, `selection`, `caption_set`, `software_version` and
     # `domains` (annotate.exports.records); and where the responses come from: `imports`, the files
     # that they were imported from, and if there are any, `collected`, the number of those collected
-    # here.
+    # here; `writing`, how their texts came (`annotate.writing.shares_of`); and `spot_checks`, for
+    # each campaign with checks its `language` and the estimated share of bad responses.
     context = models.JSONField()
     # How the images were chosen whose captions are hidden: {"splits": […]}, or {"share": …,
     # "seed": …}. Null if the release is public.
@@ -114,6 +115,7 @@ class ReleasedImage(models.Model):
 class Role(models.TextChoices):
     REFERENCE = "REFERENCE"
     BASELINE = "BASELINE", "human baseline"
+    REASON = "REASON", "why the image cannot be described, in place of a caption"
 
 
 class PublicCaptions(models.Manager["ReleasedCaption"]):
@@ -131,6 +133,10 @@ class ReleasedCaption(models.Model):
     worker_number = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
     text = models.TextField()
+    # As in Caption.
+    remark = models.TextField(blank=True, default="", db_default="")
+    # The given captions that the worker rated first: each its `text`, `rating` and `label`.
+    ratings = models.JSONField(null=True, blank=True)
     # BCP 47 tag, in releases of several languages only.
     language = models.CharField(max_length=20, blank=True, default="", db_default="")
     # As in Response. Null if unknown, as of imported captions.
@@ -211,7 +217,7 @@ class ReleasedAnswer(models.Model):
 class HiddenExport(models.Model):
     """An export of a release's hidden captions: who wrote the files, and when.
 
-    Database triggers refuse changes (`shared.database.append_only`).
+    Database triggers refuse changes (`shared.database.triggers`).
     """
 
     release = models.ForeignKey(Release, models.PROTECT, related_name="hidden_exports")

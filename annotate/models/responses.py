@@ -99,8 +99,17 @@ class Response(models.Model):
     # Whether the page showed the keywords. Null if the task decides it, or if no page of ours
     # showed the task to the worker. Of an imported response, what its file says.
     primed = models.BooleanField(null=True, blank=True)
+    # Why the worker says that the image cannot be described, one of the campaign's reasons; empty
+    # if the answer describes it.
+    cannot_describe = models.CharField(max_length=200, blank=True, default="", db_default="")
     # When the person withdrew it. It then stays discarded for good.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # The version of a text that this one builds on, and the round that it is from, 1 for the first.
+    # Both null for responses that do not build on each other.
+    builds_on = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="later", db_index=False
+    )  # response_built_on serves it
+    round = models.PositiveSmallIntegerField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()
 
@@ -117,6 +126,17 @@ class Response(models.Model):
                 condition=models.Q(imported_from=None) | models.Q(submission=None),
                 name="response_imported_has_no_submission",
             ),
+            models.UniqueConstraint(
+                fields=["task", "round"],
+                condition=models.Q(status=ResponseStatus.SUBMITTED, round__isnull=False),
+                name="response_one_counts_in_a_round",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(builds_on=None, round=None)
+                | models.Q(builds_on=None, round=1)
+                | models.Q(builds_on__isnull=False, round__gt=1),
+                name="response_builds_on_an_earlier_round",
+            ),
         ]
         indexes = [
             # Counts by campaign, by hour and by worker read these indexes only.
@@ -130,6 +150,16 @@ class Response(models.Model):
                 fields=["campaign", "id", "worker"],
                 name="response_discarded",
                 condition=models.Q(status=ResponseStatus.DISCARDED),
+            ),
+            models.Index(
+                fields=["builds_on"],
+                name="response_built_on",
+                condition=models.Q(builds_on__isnull=False),
+            ),
+            models.Index(
+                fields=["worker", "task"],
+                name="response_in_a_chain",
+                condition=models.Q(round__isnull=False),
             ),
         ]
 
@@ -148,7 +178,12 @@ class Caption(models.Model):
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="caption"
     )
+    # Empty if the response says why the image cannot be described.
     text = models.TextField()
+    # What the worker wrote to the researcher, if the campaign asks for it; no part of the caption.
+    remark = models.TextField(blank=True, default="", db_default="")
+    # Of the given captions that the worker rated first (`annotate.kinds.caption.rate_first`).
+    ratings = models.JSONField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.text
@@ -199,9 +234,9 @@ class Behaviour(models.Model):
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="behaviour"
     )
-    keystrokes = models.PositiveIntegerField(null=True, blank=True)
-    pastes = models.PositiveIntegerField(null=True, blank=True)
-    pasted_characters = models.PositiveIntegerField(null=True, blank=True)
+    # The characters of the text by the way in which each came (`annotate.writing`). Of an imported
+    # caption, those that were pasted, if its file says so.
+    characters = models.JSONField(null=True, blank=True)
     # Seconds during which a field of the answer had the focus.
     seconds_writing = models.FloatField(null=True, blank=True)
     # How often the page lost the focus to another window or tab.

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from accounts.models.teams import Team, TeamRows
+from accounts.models import Team, TeamRows
 from annotate.models.images import Image
 
 

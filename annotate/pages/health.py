@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from background.figures import queue_length
-from shared.monitoring.health import check_database, check_folder, check_migrations, readiness
+from shared.health import check_database, check_folder, check_migrations, readiness
 
 
 def _check_broker() -> None:

@@ -1,25 +1,40 @@
-"""Pages of releases, and downloads of their files."""
+"""Pages of releases, downloads of their files, archives and reports.
 
+Jobs write archives and reports, so that nobody waits.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
-from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, Q, QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.pages.paging import page_of
-from accounts.pages.signed_in import current_team
+from accounts.models import Right
+from accounts.pages.lists import page_of
+from accounts.pages.signed_in import current_team, refusals_shown
 from annotate.exports.formats import FORMATS
-from annotate.exports.images import without_licence
-from annotate.exports.provenance import imports_of
+from annotate.exports.images import IMAGES, without_licence
+from annotate.exports.provenance import imports_of, quality_of
+from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
-from annotate.kinds.exporting import extras_of
+from annotate.kinds.exporting import content_of, export_archive, extras_of
 from annotate.models import Release
-from annotate.pages.exports import ExportForm, days_kept, exports_of
 from annotate.pages.lookups import release_of
-from annotate.pages.reports import report_of
 from annotate.queries.releases import withdrawn_in
+from annotate.services.reports import report_folder
+from background.jobs.requests import ARCHIVES_ARE_KEPT
+from background.models import Job, about_row
+from background.pages.jobs import begin_job
+from corpora.errors import DomainError
+from corpora.report.build import NUMBERS, PAGE
 
 
 @require_safe
@@ -44,7 +59,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "release": found,
         "campaign": found.campaign,
         "kind": kind,
-        "files": list(kind.files_of(found)),
+        "files": list(kind.downloads(found)),
         "formats": FORMATS.values(),
         "extras": extras_of(found),
         "export_form": ExportForm(found),
@@ -54,6 +69,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "image_count": found.images.count(),
         "report": report_of(found),
         "imports": imports_of(found),
+        "quality": list(quality_of(found)),
         "withdrawn_count": withdrawn_in(found),
         **(_hidden(found) if found.hidden else {}),
         "page": page_of(images.prefetch_related(*kind.released_relations), request, per_page=10),
@@ -77,17 +93,174 @@ def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpRes
 
 CONTENT_TYPES = {
     ".csv": "text/csv; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
     ".json": "application/json",
+    ".md": "text/markdown; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
 }
 
 
 def stream_release_file(found: Release, file: str) -> StreamingHttpResponse:
     """The streamed file; raises Http404 if there is no such file."""
-    files = KINDS[found.campaign.kind].files_of(found)
+    files = KINDS[found.campaign.kind].downloads(found)
     if file not in files:
         raise Http404(f"This release has no file {file!r}.")
     content_type = CONTENT_TYPES[PurePosixPath(file).suffix]
     response = StreamingHttpResponse(files[file](found), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{found.name}-{file}"'
     return response
+
+
+MOST_SHOWN = 10
+
+
+class ExportForm(forms.Form):
+    """The format of an archive, and what it includes beyond the captions."""
+
+    def __init__(self, release: Release, data: Any = None) -> None:
+        super().__init__(data, label_suffix="", auto_id="export-%s")
+        possible = [each for each in FORMATS.values() if not each.absent_packages]
+        formats = [(each.name, each.title) for each in possible]
+        self.fields["format"] = forms.ChoiceField(label="Format", choices=formats)
+        extras = [(str(extra), str(extra)) for extra in extras_of(release)]
+        # Workers saw the others at an address of somebody else's, so there is no file to copy.
+        if not release.images.filter(task__image__file="").exists():
+            extras.append((IMAGES, "image files"))
+        if extras:
+            self.fields["extras"] = forms.MultipleChoiceField(
+                label="With",
+                choices=extras,
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+            )
+
+
+@require_POST
+def export(request: HttpRequest, name: str) -> HttpResponse:
+    """Request the job that writes an archive of the release."""
+    release = release_of(request, name, may=Right.VIEW)
+    form = ExportForm(release, request.POST)
+    if not form.is_valid():
+        messages.warning(request, "Choose one of the formats.")
+        return redirect(release)
+    given = form.cleaned_data
+    extras = [each for each in given.get("extras", []) if each != IMAGES]
+    arguments = {
+        "format": given["format"],
+        "extras": extras,
+        "images": IMAGES in given.get("extras", []),
+    }
+    with refusals_shown(request):
+        return redirect(begin_job(request, kind="export", arguments=arguments, about=release))
+    return redirect(release)
+
+
+def exports_of(release: Release) -> QuerySet[Job]:
+    """The latest jobs that write or have written an archive of the release; those whose archive
+    was deleted are left out."""
+    written = Q(status="DONE") & ~Q(result_file="")
+    jobs = Job.objects.filter(about_row(release), kind="export")
+    return jobs.filter(written | ~Q(status="DONE"))[:MOST_SHOWN]
+
+
+def days_kept() -> int:
+    """Days after which an archive is deleted."""
+    return ARCHIVES_ARE_KEPT // timedelta(days=1)
+
+
+class UnknownExtra(DomainError):
+    """The request asks for an extra that does not exist."""
+
+
+@require_safe
+def release_archive(request: HttpRequest, name: str, file_format: str) -> HttpResponseBase:
+    """Download a release in a format; `with` in the address asks for extras."""
+    try:
+        return stream_archive(release_of(request, name), file_format, request.GET.getlist("with"))
+    except DomainError as error:
+        messages.error(request, str(error))
+        return redirect("annotate:release", name)
+
+
+def stream_archive(release: Release, format: str, extras: Iterable[str]) -> StreamingHttpResponse:
+    """The streamed archive; each of `extras` may be a list with commas.
+
+    Raises Http404 if there is no such format, and DomainError if the release cannot be
+    exported in this way.
+    """
+    if format not in FORMATS:
+        raise Http404(f"There is no format {format!r}.")
+    content = content_of(release, _extras(extras))
+    archive = export_archive(content, FORMATS[format])
+    response = StreamingHttpResponse(archive, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{release.name}-{format}.zip"'
+    return response
+
+
+def _extras(given: Iterable[str]) -> list[Extra]:
+    names = [name for each in given for name in each.split(",") if name]
+    if unknown := [name for name in names if name not in list(Extra)]:
+        raise UnknownExtra(f"There is no {unknown[0]!r}. Known are {', '.join(Extra)}.")
+    return [Extra(name) for name in names]
+
+
+# The page has its styles in itself, and nothing else than its own drawings.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+FILES = {PAGE: "text/html; charset=utf-8", NUMBERS: "application/json"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
+    """Show the release's report, or have it created."""
+    may = Right.MANAGE if request.method == "POST" else Right.VIEW
+    release = release_of(request, name, may=may)
+    if request.method != "POST":
+        return _file(release, PAGE)
+    with refusals_shown(request):
+        return redirect(begin_job(request, kind="report", about=release))
+    return redirect(release)
+
+
+@require_safe
+def report_file(request: HttpRequest, name: str, file: str) -> FileResponse:
+    """Download the report's page or its numbers."""
+    release = release_of(request, name)
+    if file not in FILES:
+        raise Http404(f"A report has no file {file!r}.")
+    return _file(release, file, is_download=True)
+
+
+def _file(release: Release, file: str, *, is_download: bool = False) -> FileResponse:
+    written = report_folder(release) / file
+    if not written.is_file():
+        raise Http404("There is no report on this release yet.")
+    response = FileResponse(
+        written.open("rb"),
+        content_type=FILES[file],
+        as_attachment=is_download,
+        filename=f"{release.name}-{file}",
+    )
+    response["Content-Security-Policy"] = POLICY
+    return response
+
+
+def report_of(release: Release) -> dict[str, Any] | None:
+    """When the release's report was created; None without one."""
+    page = report_folder(release) / PAGE
+    try:
+        return {"created_at": datetime.fromtimestamp(page.stat().st_mtime, UTC)}
+    except FileNotFoundError:
+        return None
+
+
+app_name = "annotate"
+
+urlpatterns = [
+    path("", releases, name="releases"),
+    path("<slug:name>/", release, name="release"),
+    path("<slug:name>/formats/<slug:file_format>.zip", release_archive, name="release_archive"),
+    path("<slug:name>/exports/", export, name="export"),
+    path("<slug:name>/report/", report, name="report"),
+    path("<slug:name>/report/<str:file>", report_file, name="report_file"),
+    path("<slug:name>/<str:file>", release_file, name="release_file"),
+]

@@ -7,17 +7,17 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Right
+from accounts.pages.lists import page_of
 from accounts.pages.once import once
-from accounts.pages.paging import page_of
 from accounts.pages.signed_in import posted, user_of
 from annotate.pages.lookups import campaign_of
-from background.models import Webhook
-from background.models.about import about_row
+from background.models import Webhook, about_row
 from background.notices import choices
 from background.notices.registry import notice_kinds
 from corpora.errors import DomainError
@@ -134,3 +134,14 @@ def remove(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 def _webhook(request: HttpRequest, slug: str, key: UUID) -> Webhook:
     campaign = campaign_of(request, slug, may=Right.MANAGE)
     return get_object_or_404(Webhook.objects.kept().filter(about_row(campaign)), key=key)
+
+
+app_name = "webhooks"
+
+urlpatterns = [
+    path("<slug:slug>/webhooks/", webhooks, name="webhooks"),
+    path("<slug:slug>/webhooks/<uuid:key>/", webhook, name="webhook"),
+    path("<slug:slug>/webhooks/<uuid:key>/test/", test, name="test"),
+    path("<slug:slug>/webhooks/<uuid:key>/secret/", secret, name="secret"),
+    path("<slug:slug>/webhooks/<uuid:key>/remove/", remove, name="remove"),
+]

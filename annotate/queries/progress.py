@@ -1,14 +1,16 @@
 """How far campaigns are, from the counters of their tasks, so that no response is read."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
+from django.db.models.expressions import Combinable
 
 from annotate.campaign_file import CampaignConfig
 from annotate.models import Campaign, Task
+from annotate.models.campaigns import most_places
 
 # The responses that tasks want and still lack, and the number of these tasks.
 Group = tuple[int, int, int]
@@ -82,6 +84,11 @@ def open_work(campaign: Campaign) -> Progress:
     return _progress(_groups(campaign.tasks.unfinished())[campaign.pk])
 
 
+def work_now(campaign: Campaign) -> Progress:
+    """The same without what workers cannot do yet, because it builds on other responses."""
+    return _progress(_groups(campaign.tasks.workable(), most_places)[campaign.pk])
+
+
 def progress_by_campaign(campaigns: Iterable[Campaign]) -> dict[int, Progress]:
     """The progress of each campaign by its primary key. Takes one query."""
     keys = [campaign.pk for campaign in campaigns]
@@ -89,10 +96,12 @@ def progress_by_campaign(campaigns: Iterable[Campaign]) -> dict[int, Progress]:
     return {key: _progress(groups[key]) for key in keys}
 
 
-def _groups(tasks: QuerySet[Task]) -> defaultdict[int, list[Group]]:
+def _groups(
+    tasks: QuerySet[Task], lacks_of: Callable[[F], Combinable] = lambda missing: missing
+) -> defaultdict[int, list[Group]]:
     """The groups of each campaign's tasks by its primary key."""
     found = defaultdict[int, list[Group]](list)
-    rows = tasks.order_by().values_list("campaign", "wanted", "answers_missing")
+    rows = tasks.order_by().values_list("campaign", "wanted", lacks_of(F("answers_missing")))
     for campaign, wanted, lacks, number in rows.annotate(Count("pk")):
         found[campaign].append((wanted, lacks, number))
     return found

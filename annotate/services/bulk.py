@@ -4,16 +4,116 @@ A row that exists already, judged by the fields of a unique constraint, is updat
 is left alone otherwise. All writes belong to the caller's transaction.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import csv
+import io
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 from django.db import IntegrityError, OperationalError, connection, models, transaction
 
-from annotate.services.copy_streams import BinaryStream, Columns, CopyStream, CsvStream, tuples
 from corpora.wording import counted
+
+CHUNK = 2_000
+# Columns of a block of rows: integers, floats, and int8 for flags, where -1 means NULL.
+Columns = Sequence[np.ndarray]
+
+# https://www.postgresql.org/docs/current/sql-copy.html describes the binary format.
+BINARY_START = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
+BINARY_END = struct.pack(">h", -1)
+NULL_LENGTH = -1
+
+
+class CopyStream:
+    """A file-like object for COPY: a format, and chunks, which are produced while COPY reads them.
+
+    `error` is the exception that producing them raised.
+    """
+
+    def __init__(self, form: str, chunks: Iterator[str | bytes]) -> None:
+        self.form, self.chunks = form, chunks
+        self.error: Exception | None = None
+
+    def read(self, _size: int) -> str | bytes:
+        """Return the next chunk, empty at the end. psycopg2 accepts more than `_size`."""
+        try:
+            return next(self.chunks, "")
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def csv_stream(rows: Iterator[tuple[Any, ...]], texts: Sequence[str]) -> CopyStream:
+    """Rows of any values as CSV. An empty field is NULL, except in the columns named by `texts`."""
+    form = "FORMAT csv" + (f", FORCE_NOT_NULL ({', '.join(texts)})" if texts else "")
+    return CopyStream(form, _csv_chunks(rows))
+
+
+def _csv_chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[str]:
+    while chunk := list(islice(rows, CHUNK)):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(chunk)
+        yield out.getvalue()
+
+
+def binary_stream(blocks: Iterator[Columns]) -> CopyStream:
+    """Columns of numbers in COPY's binary format, which needs no conversion to text."""
+    return CopyStream("FORMAT binary", _binary_chunks(blocks))
+
+
+def _binary_chunks(blocks: Iterator[Columns]) -> Iterator[bytes]:
+    yield BINARY_START
+    for columns in blocks:
+        # COPY takes an empty chunk as the end of the stream.
+        if len(columns[0]):
+            yield binary_rows(columns)
+    yield BINARY_END
+
+
+def binary_rows(columns: Columns) -> bytes:
+    """The rows in COPY's binary format: the number of fields, then the length and value of each."""
+    layout = [("fields", ">i2")]
+    for place, column in enumerate(columns):
+        kind = column.dtype.newbyteorder(">")
+        layout += [(f"length {place}", ">i4"), (f"value {place}", kind.str)]
+    rows = np.empty(len(columns[0]), np.dtype(layout))
+    rows["fields"] = len(columns)
+    for place, column in enumerate(columns):
+        rows[f"length {place}"] = column.dtype.itemsize
+        rows[f"value {place}"] = column
+    return _without_nulls(rows, columns)
+
+
+def _without_nulls(rows: np.ndarray, columns: Columns) -> bytes:
+    """The bytes of the rows. A NULL field has the length -1 and no value."""
+    kept = None
+    fields: Mapping[str, Any] = rows.dtype.fields or {}
+    for place, column in enumerate(columns):
+        if column.dtype == np.int8 and (is_null := column < 0).any():
+            if kept is None:
+                kept = np.ones((len(rows), rows.dtype.itemsize), bool)
+            rows[f"length {place}"][is_null] = NULL_LENGTH
+            kept[is_null, fields[f"value {place}"][1]] = False
+    if kept is None:
+        return rows.tobytes()
+    return rows.view(np.uint8).reshape(kept.shape)[kept].tobytes()
+
+
+def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """The rows one by one, for a database without COPY."""
+    return zip(*map(_values, columns), strict=True)
+
+
+def _values(column: np.ndarray) -> list[Any]:
+    values: list[Any] = column.tolist()
+    if column.dtype == np.int8 and (column < 0).any():
+        return [None if value < 0 else value for value in values]
+    return values
+
 
 ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
@@ -137,7 +237,7 @@ def load(target: Target, rows: Rows) -> tuple[int, int]:
     `rows` is called once per attempt and must give the same rows each time.
     """
     if connection.vendor == "postgresql":
-        return _merge(target, CsvStream(rows(), target.texts))
+        return _merge(target, csv_stream(rows(), target.texts))
     return _sqlite(target, rows())
 
 
@@ -154,12 +254,12 @@ def load_columns(
     if only_new:
         try:
             with transaction.atomic(), keys_checked_at_the_end(target.table):
-                return _copy(target, target.table, BinaryStream(blocks())), 0
+                return _copy(target, target.table, binary_stream(blocks())), 0
         except (IntegrityError, TableInUse):
             # Either the file has a row twice, and only `_merge` can resolve that, or another
             # transaction uses the table, and `_merge` does not need to wait for it.
             pass
-    return _merge(target, BinaryStream(blocks()))
+    return _merge(target, binary_stream(blocks()))
 
 
 def _sqlite(target: Target, rows: Iterator[tuple[Any, ...]]) -> tuple[int, int]:

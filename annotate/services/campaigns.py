@@ -11,9 +11,10 @@ from accounts.models import Team
 from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
-from annotate.kinds.families import Plan
+from annotate.kinds.reading import Plan
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.services import names
+from annotate.services.practice import practice_images
 from corpora.errors import DomainError
 
 # Keys of the campaign file that the tasks do not depend on.
@@ -23,11 +24,15 @@ NOT_OF_TASKS = {
     "budget",
     "captions",
     "instructions",
+    "practice",
     "hit",
     "workers",
     "review",
+    "writing",
     "flags",
 }
+# Keys of the section `captions` that they do depend on.
+OF_TASKS = ("show_context", "rate_first", "rate_first_captions")
 
 
 class CampaignChanged(DomainError):
@@ -64,6 +69,7 @@ def create_campaign(
         created_at=at,
     )
     Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
+    campaign.practice_images.set(practice_images(config, campaign).values())
     return campaign
 
 
@@ -115,10 +121,7 @@ def change_campaign(
     others = Campaign.objects.exclude(pk=locked.pk)
     if others.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}")
-    needs_tasks = any(
-        locked.config_json.get(key) != new.get(key)
-        for key in {*locked.config_json, *new} - NOT_OF_TASKS
-    )
+    needs_tasks = _differ_in_tasks(locked.config_json, new)
     if needs_tasks and Response.objects.of(locked).exists():
         raise CampaignNotPossible(
             f"{locked} already has responses, so its images, number of responses and priming "
@@ -126,16 +129,27 @@ def change_campaign(
         )
     locked.slug, locked.kind, locked.budget = config.name, config.kind, config.budget
     locked.config_json = new
+    # Also checks what the kind does not allow.
+    material = kind.material(config, locked.created_at, locked.team)
     if needs_tasks:
         locked.selection = locked.caption_set = None
-        for name, value in kind.material(config, locked.created_at, locked.team).items():
+        for name, value in material.items():
             setattr(locked, name, value)
     locked.save(update_fields=["slug", "kind", "budget", "config_json", "selection", "caption_set"])
     changed = Campaign.objects.get(pk=locked.pk)  # without the cached file
     if needs_tasks:
         changed.tasks.all().delete()
         Task.objects.bulk_create(kind.tasks(changed), batch_size=2000)
+    changed.practice_images.set(practice_images(config, changed).values())
     return changed
+
+
+def _differ_in_tasks(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two files need different tasks."""
+    rules, others = one.get("captions", {}), other.get("captions", {})
+    return any(one.get(key) != other.get(key) for key in {*one, *other} - NOT_OF_TASKS) or any(
+        rules.get(key) != others.get(key) for key in OF_TASKS
+    )
 
 
 def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotate.models import ClassName, ObjectClass
 from annotate.services.bulk import Counts, Target, load, take_turns
-from corpora.datasets.class_names import read_class_names
+from corpora.datasets.openimages import read_class_names
 from corpora.errors import DomainError
 from corpora.language.languages import checked_tag, is_english
 from corpora.reading.files import Progress, no_progress

@@ -12,8 +12,7 @@ from django.db import transaction
 
 from accounts.models import Team
 from accounts.services.teams import first_team
-from annotate.kinds.families import parse_plan
-from annotate.kinds.reading import CampaignFileError
+from annotate.kinds.reading import CampaignFileError, parse_plan
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.campaigns import change_campaign, create_campaigns
 from corpora.errors import DomainError

@@ -19,11 +19,10 @@ from annotate.services.imports import check_owner
 from annotate.services.places import batches
 from annotate.services.published import published_images
 from corpora.errors import DomainError
-from corpora.writing.files import write_atomically
+from corpora.writing import write_atomically
 
 logger = logging.getLogger(__name__)
 
-# Seconds after which all images are checked for missing copies again.
 # Fields of Image that depend on its file.
 FILE_FIELDS = ["file", "width", "height"]
 
@@ -101,7 +100,8 @@ def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
 
 def _import_file(path: Path, image: Image, counts: FileCounts, change_published: bool) -> None:
     """Copy one file into MEDIA_ROOT and save its image; raises BrokenImage."""
-    kept = _content_of(image_files.file_path(image)) if image.file else None
+    stored = image_files.file_path(image)
+    kept = stored.read_bytes() if image.file and stored.is_file() else None
     content = image_files.read_content(path)
     picture = None
     if kept == content:
@@ -134,10 +134,6 @@ def _import_file(path: Path, image: Image, counts: FileCounts, change_published:
         counts.new += 1
     else:
         counts.changed += 1
-
-
-def _content_of(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def make_copies() -> Iterator[tuple[Image, str]]:

@@ -25,8 +25,8 @@ from annotate.models import (
     ObjectClass,
 )
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
-from annotate.services.pools import recount_all_pools, recount_pools
 from annotate.services.published import published_kept
+from annotate.services.selections import recount_all_pools, recount_pools
 from corpora.datasets import coco, openimages
 from corpora.errors import DomainError
 from corpora.reading.blocks import open_blocks

@@ -10,8 +10,7 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from accounts.models import Team
-from accounts.models.teams import TeamRows
+from accounts.models import Team, TeamRows
 
 LONGEST = 100
 

@@ -22,7 +22,7 @@ from annotate.services.published import published_kept
 from corpora.datasets.sidecar import Facts, Sidecar, StatedBox, comparable, read_sidecar
 from corpora.errors import DomainError
 from corpora.wording import counted
-from corpora.writing.files import write_atomically
+from corpora.writing import write_atomically
 
 BATCH = 50
 LONGEST_NAME = 500
@@ -70,16 +70,6 @@ class OwnCounts:
     # File names in the table that no image of the split has.
     unmatched: list[str] = field(default_factory=list)
     ignored_columns: list[str] = field(default_factory=list)
-
-
-class _Content(NamedTuple):
-    """A file whose content is not in the split yet."""
-
-    path: Path
-    name: str
-    sha256: str
-    content: bytes
-    url: str
 
 
 def import_own_files(
@@ -179,15 +169,14 @@ class _Importer:
 
     def add(self, file: OwnFile) -> None:
         """Import a file; raises BrokenImage."""
-        path, name, url = file
-        _check_name(name)
-        content = _content_of(path)
+        _check_name(file.name)
+        content = _content_of(file.path)
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 in self._names:
-            self._count_known(name, self._names[sha256])
+            self._count_known(file.name, self._names[sha256])
             return
-        self._waiting.append(self._stored(_Content(path, name, sha256, content, url)))
-        self._names[sha256] = name
+        self._waiting.append(self._stored(file, content, sha256))
+        self._names[sha256] = file.name
         if len(self._waiting) == BATCH:
             self.save()
 
@@ -197,22 +186,22 @@ class _Importer:
         if waiting:
             self._save(waiting)
 
-    def _stored(self, file: _Content) -> Image:
+    def _stored(self, file: OwnFile, content: bytes, sha256: str) -> Image:
         """The unsaved image of a file whose content is now under MEDIA_ROOT; raises BrokenImage.
 
         The path follows from the content, so two imports at once write the same bytes to it.
         """
-        picture = image_files.read_original(file.path, file.content)
+        picture = image_files.read_original(file.path, content)
         image = Image(
             team=self._team,
             source=ImageSource.OWN,
-            key=_key(self._split, file.sha256),
+            key=_key(self._split, sha256),
             split=self._split,
             rotation=0,
             width=picture.width,
             height=picture.height,
             file_name=file.name,
-            sha256=file.sha256,
+            sha256=sha256,
             url=file.url,
         )
         image.file = image_files.file_name(image, picture.suffix)
@@ -331,7 +320,7 @@ def _store_facts(
             except BrokenImage as error:
                 counts.broken.append(BrokenFile(image.file_name, str(error)))
     changed = [images[name] for name in described]
-    columns = ["license_url", "author", "author_url", "title", "landing_url"]
+    columns = ["license_url", "author", "author_url", "title", "context", "landing_url"]
     Image.objects.bulk_update(changed, columns, batch_size=500)
     before = Box.objects.filter(image__split=split).count()
     Box.objects.bulk_create(boxes, batch_size=500, ignore_conflicts=True)

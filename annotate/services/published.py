@@ -28,8 +28,11 @@ class IsPublished(DomainError):
 
 def published_images(images: QuerySet[Image]) -> QuerySet[Image]:
     """Those of the images that a published or released campaign shows."""
+    campaigns = _published().values("pk")
+    practised = Campaign.practice_images.through.objects.filter(campaign__in=campaigns)
     return images.filter(
-        pk__in=Task.objects.filter(campaign__in=_published().values("pk")).values("image_id")
+        Q(pk__in=Task.objects.filter(campaign__in=campaigns).values("image_id"))
+        | Q(pk__in=practised.values("image_id"))
     )
 
 
@@ -70,8 +73,10 @@ def _shown(images: QuerySet[Image]) -> dict[int, int]:
 
 
 def _refusal(changed: list[int]) -> str:
-    names = Image.objects.filter(pk__in=changed[:NAMED]).order_by("pk")
-    campaigns = _published().filter(tasks__image__in=changed[:NAMED])
+    images = changed[:NAMED]
+    names = Image.objects.filter(pk__in=images).order_by("pk")
+    shows = Q(tasks__image__in=images) | Q(practice_images__in=images)
+    campaigns = _published().filter(shows)
     more = ", …" if len(changed) > NAMED else ""
     return (
         f"This would change {counted(len(changed), 'image')} "

@@ -7,7 +7,7 @@ drawn responses become.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, groupby
 from operator import itemgetter
@@ -19,15 +19,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
 from accounts.models import Team
+from annotate.exports.files import save_documents
 from annotate.exports.records import Rule, context_of, import_record
 from annotate.kinds import KINDS
-from annotate.kinds.base import Candidate, Drawn, Part
+from annotate.kinds.freezing import Candidate, Drawn, Part
 from annotate.models import Campaign, HiddenExport, ImportedFile, Release, Response, Task
 from annotate.services import names
 from annotate.services.campaigns import incomplete_tasks
+from annotate.writing import Characters, shares_of
 from corpora.errors import DomainError
 from corpora.selection.domains import DEFAULT_PRESET
-from shared.database.snapshots import SnapshotConflict, in_one_snapshot
+from shared.database.transactions import SnapshotConflict, in_one_snapshot
 
 # Lookups from a response to what the draw needs to know of its task.
 OF_TASK = ("task__number", "task__wanted")
@@ -36,8 +38,24 @@ OF_TASK = ("task__number", "task__wanted")
 OpenQuestions = Callable[[Campaign], Sequence[str]]
 
 
+# What spot checks estimate of a campaign's answers, as Release.context has it; None without checks.
+Estimates = Callable[[Campaign], Mapping[str, Any] | None]
+
+
 def no_questions(_campaign: Campaign) -> Sequence[str]:
     return ()
+
+
+# Writes, for a paper's appendix, how the responses of these campaigns were collected.
+Methods = Callable[[Release, Sequence[Campaign]], str]
+
+
+def no_methods(_release: Release, _campaigns: Sequence[Campaign]) -> str:
+    return ""
+
+
+def no_estimate(_campaign: Campaign) -> None:
+    return None
 
 
 class ReleaseRefused(DomainError):
@@ -56,13 +74,13 @@ def missing(campaign: Campaign) -> list[str]:
 
 
 def _in_lines(campaign: Campaign, incomplete: QuerySet[Task]) -> list[str]:
-    columns = ("number", "image__key", "subject", "has", "wanted")
+    columns = ("number", "image__file_name", "image__key", "subject", "has", "wanted")
     tasks = incomplete.order_by("number").values_list(*columns)
     kind = KINDS[campaign.kind]
     lines = [
-        f"{f'{kind.subject_name} {number} of ' if subject else ''}image {key} "
+        f"{f'{kind.subject_name} {number} of ' if subject else ''}image {name or key} "
         f"has {has} of {wanted} {kind.answers_name}"
-        for number, key, subject, has, wanted in tasks[:20]
+        for number, name, key, subject, has, wanted in tasks[:20]
     ]
     if len(lines) == 20 and (more := incomplete.count() - 20):
         lines.append(f"and {more} more {kind.subject_name}s")
@@ -79,6 +97,8 @@ def freeze(
     hidden: Rule | None = None,
     domains: str = DEFAULT_PRESET,
     open_questions: OpenQuestions = no_questions,
+    methods: Methods = no_methods,
+    estimate: Estimates = no_estimate,
     in_all_languages: bool = False,
 ) -> Release:
     """Create a release of all complete tasks; raises ReleaseRefused and HidingRefused.
@@ -91,7 +111,8 @@ def freeze(
     snapshot: `at`, or earlier if something was being stored meanwhile that it does not have.
 
     `hidden` is a rule of `annotate.exports.records`: the captions of these images are not in public
-    files, pages or API answers. `domains` is the name of a preset table.
+    files, pages or API answers. `domains` is the name of a preset table. `methods` writes the
+    release's text on its methods, in the same snapshot.
     """
 
     def make(complete_until: datetime | None) -> Release:
@@ -110,11 +131,12 @@ def freeze(
             seed=seed,
             is_partial=bool(wanting),
             hidden=_with_seed(members[0], hidden, seed),
-            context=_context(members, domains),
+            context=_context(members, domains, estimate),
             # Nobody finds later that the release lacks what happened before this time.
             created_at=min(at, complete_until or at),
         )
         _fill(release, members)
+        save_documents(release, members, methods(release, members))
         return release
 
     try:
@@ -144,20 +166,18 @@ def _members(campaign: Campaign) -> list[Campaign]:
         raise ReleaseRefused(
             f"Two campaigns of {campaign.family} are in one language: {', '.join(languages)}."
         )
-    images = {member: _images(member) for member in members}
+    images = {member: dict(member.tasks.values_list("number", "image_id")) for member in members}
     for member in members[1:]:
         if member.kind != campaign.kind or images[member] != images[members[0]]:
             raise ReleaseRefused(f"{member} has other images than {members[0]}.")
     return members
 
 
-def _images(campaign: Campaign) -> dict[int, int]:
-    return dict(campaign.tasks.values_list("number", "image_id"))
-
-
-def _context(members: Sequence[Campaign], domains: str) -> dict[str, Any]:
+def _context(members: Sequence[Campaign], domains: str, estimate: Estimates) -> dict[str, Any]:
     """What the release records of its campaigns; of several, all of their files."""
     found = context_of(members[0], domains)
+    checked = [(member.config.language, estimate(member)) for member in members]
+    found["spot_checks"] = [{"language": tag, **said} for tag, said in checked if said]
     if len(members) > 1:
         files = {member.config.language: member.config_json for member in members}
         found["campaign_files"] = files
@@ -211,12 +231,13 @@ def _fill(release: Release, members: Sequence[Campaign]) -> None:
     imported = ImportedFile.objects.filter(pk__in=[file for file in files if file])
     imports = list(imported.order_by("at", "pk"))
     if imports:
-        release.context = {
-            **release.context,
+        release.context |= {
             "imports": [import_record(file, files[file.pk]) for file in imports],
             "collected": files[None],
         }
-        release.save(update_fields=["context"])
+    if kind.has_references:
+        release.context["writing"] = shares_of(chain.from_iterable(map(Draw.characters, draws)))
+    release.save(update_fields=["context"])
     for draw in draws:
         draw.imports = {file.pk: number for number, file in enumerate(imports, start=1)}
     if release.languages:
@@ -251,7 +272,7 @@ class Draw:
 
     def __iter__(self) -> Iterator[Drawn]:
         with_answers = KINDS[self.campaign.kind].with_answers
-        columns = ("pk", "worker_id", "seconds", "primed", "imported_from_id")
+        columns = ("pk", "worker_id", "seconds", "primed", "cannot_describe", "imported_from_id")
         tasks = self.campaign.tasks.with_material().order_by("number").iterator()
         for number, rows in self._sampled(lambda rows: with_answers(rows, *OF_TASK, *columns)):
             task = next(task for task in tasks if task.number == number)
@@ -269,6 +290,12 @@ class Draw:
         columns = ("worker_id", "imported_from_id")
         for _, rows in self._sampled(lambda rows: rows.values_list(*OF_TASK, *columns)):
             yield from rows
+
+    def characters(self) -> Iterator[Characters]:
+        """The characters of each drawn text by the way in which they came. A reason is no text."""
+        columns = ("cannot_describe", "behaviour__characters")
+        for _, rows in self._sampled(lambda rows: rows.values_list(*OF_TASK, *columns)):
+            yield from (characters for reason, characters in rows if not reason)
 
     def _sampled(
         self, values_of: Callable[[QuerySet[Response]], QuerySet[Any, Any]]

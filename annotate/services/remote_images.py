@@ -5,7 +5,7 @@ continues where it stopped.
 """
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -16,7 +16,7 @@ from annotate.models import Image, ImageSource
 from annotate.services.images import BrokenFile
 from annotate.services.own_images import Found, KnownFile, OwnFile, is_system_file
 from background.outgoing.buckets import BucketFile, bucket_of, files_in, read_file
-from background.outgoing.fetching import NotFetched, fetch
+from background.outgoing.exchange import NotFetched, fetch
 from corpora.errors import DomainError
 from corpora.reading.files import decoded
 
@@ -32,30 +32,17 @@ class Remote(NamedTuple):
     read: Callable[[], bytes]
 
 
-class RemoteFiles(Collection[Found]):
-    """The files at addresses. Going through them fetches one after the other into a temporary file,
-    which exists until the next one."""
-
-    def __init__(self, remotes: list[Remote], *, split: str) -> None:
-        self._remotes = remotes
-        self._split = split
-
-    def __len__(self) -> int:
-        return len(self._remotes)
-
-    def __contains__(self, _: object) -> bool:
-        raise TypeError("The files are fetched one by one.")
-
-    def __iter__(self) -> Iterator[Found]:
-        own = Image.objects.filter(split=self._split, source=ImageSource.OWN).exclude(url="")
-        known = set(own.values_list("url", flat=True))
-        with tempfile.TemporaryDirectory() as folder:
-            for remote in self._remotes:
-                if remote.url in known:
-                    yield KnownFile(remote.name)
-                    continue
-                known.add(remote.url)
-                yield _fetched(remote, Path(folder))
+def fetched(remotes: Iterable[Remote], *, split: str) -> Iterator[Found]:
+    """The files at these addresses, each in a temporary file that exists until the next one."""
+    own = Image.objects.filter(split=split, source=ImageSource.OWN).exclude(url="")
+    known = set(own.values_list("url", flat=True))
+    with tempfile.TemporaryDirectory() as folder:
+        for remote in remotes:
+            if remote.url in known:
+                yield KnownFile(remote.name)
+                continue
+            known.add(remote.url)
+            yield _fetched(remote, Path(folder))
 
 
 def _fetched(remote: Remote, folder: Path) -> Found:
@@ -71,7 +58,7 @@ def _fetched(remote: Remote, folder: Path) -> Found:
     return OwnFile(path, remote.name, remote.url)
 
 
-def files_at_urls(listing: Path, *, split: str) -> RemoteFiles:
+def files_at_urls(listing: Path) -> list[Remote]:
     """The images at the URLs in a text file, one in each line; empty lines and lines that begin
     with # are skipped. Raises DomainError."""
     try:
@@ -82,7 +69,7 @@ def files_at_urls(listing: Path, *, split: str) -> RemoteFiles:
     urls = dict.fromkeys(line for line in lines if line and not line.startswith("#"))
     if not urls:
         raise DomainError(f"{listing} has no URL.")
-    return RemoteFiles([_at_url(url) for url in urls], split=split)
+    return [_at_url(url) for url in urls]
 
 
 def _at_url(url: str) -> Remote:
@@ -107,7 +94,7 @@ def _name(url: str) -> str:
     return name or parts.netloc or url
 
 
-def files_in_bucket(address: str, *, split: str) -> RemoteFiles:
+def files_in_bucket(address: str) -> list[Remote]:
     """The images in a folder of a bucket, named by their paths in it. Raises DomainError."""
     _, prefix = bucket_of(address)
     found = [file for file in files_in(address) if not is_system_file(file.key)]
@@ -123,4 +110,4 @@ def files_in_bucket(address: str, *, split: str) -> RemoteFiles:
 
         return Remote(file.url, file.key.removeprefix(prefix).lstrip("/"), read)
 
-    return RemoteFiles([remote(file) for file in found], split=split)
+    return [remote(file) for file in found]

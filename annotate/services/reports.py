@@ -37,9 +37,8 @@ def read_release(release: Release, table: DomainTable | None = None, language: s
     subsets = domains_of_release(release, table)
     images = [_image(subsets, *columns) for _, *columns in rows]
     places = {pk: index for index, (pk, *_) in enumerate(rows)}
-    captions = ReleasedCaption.objects.filter(image__release=release, language=language).order_by(
-        "image__number", "pk"
-    )
+    rows_of_captions = ReleasedCaption.objects.filter(image__release=release, language=language)
+    captions = rows_of_captions.exclude(role=Role.REASON).order_by("image__number", "pk")
     columns = captions.values_list("image_id", "text", "worker_number", "primed", "role")
     found = [
         ReportCaption(places[image], text, worker, primed, role == Role.BASELINE)

@@ -8,11 +8,12 @@ import json
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 
 from annotate.services.own_images import OwnFile, is_system_file
 from corpora.errors import DomainError
@@ -24,15 +25,6 @@ UNPACKED = "unpacked"
 MEGABYTE = 1_000_000
 # Uploads whose import has failed can be tried again for this long.
 KEPT_SECONDS = 7 * 24 * 3600
-
-
-class Uploaded(Protocol):
-    """An uploaded file, as Django has it."""
-
-    name: str | None
-    size: int | None
-
-    def chunks(self) -> Iterable[bytes]: ...
 
 
 class UploadMissing(DomainError):
@@ -50,7 +42,7 @@ def is_zip(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def store_upload(files: Sequence[tuple[str, Uploaded]]) -> str:
+def store_upload(files: Sequence[tuple[str, UploadedFile]]) -> str:
     """Store files under these names, and return the upload's key; raises DomainError.
 
     All are stored or none. ZIP archives are checked, and unpacked later.
@@ -79,7 +71,7 @@ def store_upload(files: Sequence[tuple[str, Uploaded]]) -> str:
     return key
 
 
-def _check_limits(files: Sequence[tuple[str, Uploaded]]) -> None:
+def _check_limits(files: Sequence[tuple[str, UploadedFile]]) -> None:
     if not files:
         raise DomainError("Choose at least one file.")
     if len(files) > settings.UPLOAD_MAX_FILES:
@@ -163,11 +155,9 @@ def own_files_of(
             left -= unpack(path, name, place, most_bytes=left, progress=progress)
         else:
             found.append(OwnFile(path, name))
-    return sorted((file for file in found if not is_system_file(file.name)), key=_by_name)
-
-
-def _by_name(file: OwnFile) -> str:
-    return file.name
+    return sorted(
+        (file for file in found if not is_system_file(file.name)), key=lambda file: file.name
+    )
 
 
 def server_folder(name: str) -> Path:

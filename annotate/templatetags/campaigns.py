@@ -100,5 +100,6 @@ def in_about(at: datetime) -> str:
 @register.filter
 def other_language_written(campaign: Campaign) -> str:
     """The name of the language that workers write; empty for English, and if they write nothing."""
-    tag = campaign.config.language
-    return language_of(tag).name if KINDS[campaign.kind].takes_text and not is_english(tag) else ""
+    tag, kind = campaign.config.language, KINDS[campaign.kind]
+    writes = kind.has_references or kind.builds_on_answers
+    return language_of(tag).name if writes and not is_english(tag) else ""

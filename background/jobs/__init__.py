@@ -1,8 +1,8 @@
 """Background work: kinds of jobs, requests for them, and the workers that run them.
 
-registry   the kinds; each app registers its own in a module named `job_kinds`
-requests   what people do: request, cancel, run again
+work       the kinds, which apps register in modules named `job_kinds`, and what their functions
+           get: progress, log, cancellation
+requests   what people do: request, cancel, run again; old jobs are deleted
 leases     what a worker writes: take, renew, end
-work       what the function of a kind gets: progress, log, cancellation
 runner     runs one job after the other
 """

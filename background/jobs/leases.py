@@ -13,10 +13,8 @@ from django.db import transaction
 from django.db.models import F
 
 from background.failures import note_failure
-from background.jobs.registry import UnknownKind, kind_named
-from background.jobs.work import News, Result
-from background.models import FailureSource, Job, JobLine, JobStatus
-from background.models.jobs import JobQuerySet
+from background.jobs.work import News, Result, UnknownKind, kind_named
+from background.models import FailureSource, Job, JobLine, JobQuerySet, JobStatus
 from shared.database.queues import claim, held
 
 # A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during a long transaction of
@@ -123,7 +121,8 @@ def hold(*, job: Job) -> bool:
 @transaction.atomic
 def finish(*, job: Job, result: Result, at: datetime) -> bool:
     """End the job with its result; return False if this worker has lost it."""
-    values: dict[str, Any] = {"done": F("total")} if _has_total(job) else {}
+    has_total = Job.objects.filter(pk=job.pk, total__isnull=False).exists()
+    values: dict[str, Any] = {"done": F("total")} if has_total else {}
     return _end(
         job,
         JobStatus.DONE,
@@ -134,10 +133,6 @@ def finish(*, job: Job, result: Result, at: datetime) -> bool:
         result_file=result.file,
         **values,
     )
-
-
-def _has_total(job: Job) -> bool:
-    return Job.objects.filter(pk=job.pk, total__isnull=False).exists()
 
 
 @transaction.atomic

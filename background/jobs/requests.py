@@ -1,20 +1,23 @@
-"""What people do with jobs: request, cancel, run again."""
+"""What people do with jobs: request, cancel, run again; and when old ones are deleted."""
 
 import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from accounts.models import Team
 from background.failures import solve_failure
-from background.jobs.registry import JobKind, UnknownKind, kind_named
-from background.models import FailureSource, Job, JobLine, JobStatus
+from background.jobs.work import JobKind, UnknownKind, kind_named
+from background.models import Failure, FailureSource, Job, JobLine, JobStatus
 from corpora.errors import DomainError
+from shared.database.transactions import delete_in_batches
 
 # A rival request can end between the failed insert and the read; not so often in a row.
 TRIES = 5
@@ -136,3 +139,33 @@ def is_again_possible(job: Job) -> bool:
     except UnknownKind:  # Such as after a change of the site's version.
         return False
     return kind.is_repeatable if job.status == JobStatus.DONE else not job.is_unfinished
+
+
+JOBS_ARE_KEPT = timedelta(days=180)
+# Archives can be made again from their release.
+ARCHIVES_ARE_KEPT = timedelta(days=30)
+
+
+def delete_old_jobs(*, at: datetime) -> int:
+    """Delete jobs that ended more than JOBS_ARE_KEPT ago, with the files that they wrote; return
+    their number."""
+    old = Job.objects.ended().filter(ended_at__lt=at - JOBS_ARE_KEPT)
+    for path in old.exclude(result_file="").values_list("result_file", flat=True):
+        (Path(settings.MEDIA_ROOT) / path).unlink(missing_ok=True)
+    return delete_in_batches(old)
+
+
+def delete_old_failures(*, at: datetime) -> int:
+    """Delete failures that ended more than JOBS_ARE_KEPT ago; return their number."""
+    return delete_in_batches(Failure.objects.filter(ended_at__lt=at - JOBS_ARE_KEPT))
+
+
+def delete_old_archives(*, at: datetime) -> int:
+    """Delete the files that jobs wrote more than ARCHIVES_ARE_KEPT ago; return their number. The
+    jobs are kept."""
+    old = Job.objects.ended().filter(ended_at__lt=at - ARCHIVES_ARE_KEPT).exclude(result_file="")
+    deleted = 0
+    for job in old:
+        (Path(settings.MEDIA_ROOT) / job.result_file).unlink(missing_ok=True)
+        deleted += Job.objects.filter(pk=job.pk).update(result_file="")
+    return deleted

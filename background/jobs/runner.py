@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
 
-from django.db import Error, InterfaceError, OperationalError, connections
+from django.db import Error, InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
 from background.jobs.leases import (
@@ -19,7 +19,6 @@ from background.jobs.leases import (
     take,
     try_again,
 )
-from background.jobs.registry import kind_named
 from background.jobs.work import (
     JobCancelled,
     JobInterrupted,
@@ -27,39 +26,40 @@ from background.jobs.work import (
     LeaseLost,
     Work,
     WorkerStopped,
+    kind_named,
 )
-from background.models import Job
-from background.models.jobs import JobQuerySet
+from background.models import Job, JobQuerySet
 from corpora.errors import DomainError, one_line
 from shared.database.connections import drop_lost_connections
 
 log = logging.getLogger(__name__)
 
 
-def run_waiting(*, with_thread: bool = True, among: JobQuerySet | None = None) -> Iterator[Job]:
+def run_waiting(*, among: JobQuerySet | None = None) -> Iterator[Job]:
     """Run one job after the other until none is due; yield each afterwards. `among` limits them."""
-    while (job := run_next(with_thread=with_thread, among=among)) is not None:
+    while (job := run_next(among=among)) is not None:
         yield job
 
 
-def run_next(*, with_thread: bool = True, among: JobQuerySet | None = None) -> Job | None:
+def run_next(*, among: JobQuerySet | None = None) -> Job | None:
     """Run the next job that is due, and return it; None if there is none."""
     job = take(at=timezone.now(), among=among)
     if job is not None:
-        run_taken(job, with_thread=with_thread)
+        run_taken(job)
         job.refresh_from_db()
     return job
 
 
-def run_taken(job: Job, *, with_thread: bool = True) -> None:
+def run_taken(job: Job) -> None:
     """Run a job that was taken, and store how it ended. Raises WorkerStopped.
 
-    A thread renews the lease and stores the progress. Tests inside a transaction run without it,
-    since another connection does not see their rows.
+    A thread renews the lease and stores the progress. Inside a transaction, as in tests, it does
+    not: its connection would not see the job's row.
     """
-    work = Work(job, store=None if with_thread else store_news)
+    is_alone = connection.in_atomic_block
+    work = Work(job, store=store_news if is_alone else None)
     try:
-        with _renewing(work) if with_thread else nullcontext():
+        with nullcontext() if is_alone else _renewing(work):
             result = kind_named(job.kind).work(work)
         store_news(work)
         finish(job=job, result=result, at=timezone.now())

@@ -1,17 +1,21 @@
-"""What the function of a job's kind gets, and how it says how far it is.
+"""The kinds of jobs; what the function of a kind gets, and how it says how far it is.
+
+An app registers its kinds in its module or package `job_kinds`, which is imported when a kind is
+first looked up. So this app knows no other one, and commands without jobs import none of them.
 
 The function calls `step`, `progress` and `log`. They only keep the values; a thread of the runner
 stores them every two seconds through a connection of its own, so a page shows them also while the
-function is in a transaction. Without that thread (in tests) they are stored at once.
+function is in a transaction. Without that thread they are stored at once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
 
 from background.models import Job
 from corpora.errors import DomainError
@@ -73,16 +77,10 @@ class News:
         return bool(self.step is not None or self.done is not None or self.lines)
 
 
-class Store(Protocol):
-    """Stores the news of a job at once."""
-
-    def __call__(self, work: "Work") -> None: ...
-
-
 class Work:
     """A running job, as the function of its kind sees it."""
 
-    def __init__(self, job: Job, store: Store | None = None) -> None:
+    def __init__(self, job: Job, store: "Callable[[Work], None] | None" = None) -> None:
         self.job = job
         self._store = store
         self._lock = Lock()
@@ -171,3 +169,51 @@ class Work:
                 newer.total,
                 [*news.lines, *newer.lines],
             )
+
+
+class UnknownKind(DomainError):
+    """No app has registered this kind of job."""
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job.
+
+    `work` does the work. It may run again after a worker was killed, so it must be safe to repeat.
+    `title` names a job from its arguments and what it is about. `attempts` limits how often it is
+    started if workers die or the database fails. With `is_repeatable`, a job that is done can be
+    run again; failed and cancelled ones always can. With `is_shared`, a second request for the same
+    work gets the job that waits or runs already; without `joins_running`, only one that waits,
+    because one that runs may have passed what has changed since.
+    """
+
+    name: str
+    label: str
+    work: Callable[[Work], Result]
+    title: Callable[[Mapping[str, Any], Any], str] | None = None
+    attempts: int = 3
+    is_repeatable: bool = False
+    is_shared: bool = True
+    joins_running: bool = True
+
+    def title_of(self, arguments: Mapping[str, Any], about: Any) -> str:
+        if self.title is not None:
+            return self.title(arguments, about)[:200]
+        return f"{self.label}: {about}"[:200] if about else self.label
+
+
+_kinds: dict[str, JobKind] = {}
+
+
+def register(kind: JobKind) -> None:
+    """Add a kind; raises ValueError if another one has its name."""
+    if _kinds.setdefault(kind.name, kind) is not kind:
+        raise ValueError(f"The kind of job {kind.name!r} is registered already.")
+
+
+def kind_named(name: str) -> JobKind:
+    """The kind; raises UnknownKind."""
+    autodiscover_modules("job_kinds")
+    if name not in _kinds:
+        raise UnknownKind(f"This installation has no jobs of the kind {name!r}.")
+    return _kinds[name]

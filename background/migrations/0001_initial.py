@@ -1,4 +1,4 @@
-import background.models.notices
+import background.models
 import django.db.models.deletion
 import uuid
 from django.conf import settings
@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('about_id', models.PositiveBigIntegerField(editable=False, null=True)),
                 ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='accounts.team')),
                 ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.SlugField(help_text='a name in background.jobs.registry', max_length=40)),
+                ('kind', models.SlugField(help_text='a name in background.jobs.work', max_length=40)),
                 ('title', models.CharField(max_length=200)),
                 ('arguments', models.JSONField(blank=True, default=dict)),
                 ('fingerprint', models.CharField(editable=False, max_length=64)),
@@ -121,7 +121,7 @@ class Migration(migrations.Migration):
                 ('about_id', models.PositiveBigIntegerField(editable=False, null=True)),
                 ('key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('url', models.CharField(max_length=500)),
-                ('secret', models.CharField(default=background.models.notices.new_secret, editable=False, max_length=100)),
+                ('secret', models.CharField(default=background.models.new_secret, editable=False, max_length=100)),
                 ('kinds', models.JSONField(default=list, help_text='names of the kinds of notices that it gets')),
                 ('is_on', models.BooleanField(default=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -4,5 +4,4 @@ registry    the kinds; each app registers its own in a module named `notice_kind
 sweeping    asks each kind what there is, and stores new notices with their deliveries
 choices     what people and campaigns choose to get
 sending     takes deliveries that are due, sends them, and tries again later
-posting     sends one request to an address that is checked
 """

@@ -9,15 +9,12 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Model, Q, QuerySet
 
-from accounts.models import Membership, Right
-from accounts.models.teams import roles_with
-from background.models import Delivery, Notice, NoticeChoice, Webhook
-from background.models.about import about_row
-from background.models.notices import new_secret
+from accounts.models import Membership, Right, Team, roles_with
+from accounts.services.mail import sends_email
+from background.models import Delivery, Notice, NoticeChoice, Webhook, about_row, new_secret
 from background.notices.registry import Event, NoticeKind, notice_kinds
-from background.outgoing.addresses import AddressRefused, check_url
+from background.outgoing.exchange import AddressRefused, check_url
 from corpora.errors import DomainError
-from shared.mail import sends_email
 
 MOST_WEBHOOKS = 20
 TEST = "test"
@@ -27,48 +24,42 @@ class WebhookRefused(DomainError):
     """The webhook cannot be stored like this."""
 
 
-def recipients(kind: NoticeKind, event: Event) -> list[User]:
-    """The users who get an e-mail about this event."""
+def recipients(kind: NoticeKind, team: Team | None, only: User | None) -> list[User]:
+    """The users who get an e-mail about an event of this team, or for this user alone."""
     if not sends_email():
         return []
     users = User.objects.filter(is_active=True).exclude(email="").order_by("pk")
-    if event.only is not None:
-        users = users.filter(pk=event.only.pk)
+    if only is not None:
+        users = users.filter(pk=only.pk)
     refused = NoticeChoice.objects.filter(kind=kind.name, is_on=False).values("user")
-    return list(_audience(users, kind, event).exclude(pk__in=refused))
+    audience = _audience(users, kind, team, is_personal=only is not None)
+    return list(audience.exclude(pk__in=refused))
 
 
 def still_wants(user: User, notice: Notice) -> bool:
     """Whether a user who was to get this notice may still get it, and has not switched it off."""
     kind = notice_kinds().get(notice.kind)
-    event = Event(
-        notice.subject,
-        notice.title,
-        notice.text,
-        notice.path,
-        about=notice.about,
-        only=user,
-        of_team=notice.team,
-    )
-    return kind is not None and user in recipients(kind, event)
+    return kind is not None and user in recipients(kind, notice.team, user)
 
 
-def _audience(users: QuerySet[User], kind: NoticeKind, event: Event) -> QuerySet[User]:
+def _audience(
+    users: QuerySet[User], kind: NoticeKind, team: Team | None, *, is_personal: bool
+) -> QuerySet[User]:
     """Of these users, those who may see what the event is about, and who want to know.
 
     Who reviews or manages in the event's team gets everything that they have not switched off;
     viewers and operators get what they have switched on.
     """
     chosen = NoticeChoice.objects.filter(kind=kind.name, is_on=True).values("user")
-    if event.team is None:
-        return users if event.only is not None else users.filter(is_superuser=True, pk__in=chosen)
-    members = Membership.objects.current().filter(team=event.team)
+    if team is None:
+        return users if is_personal else users.filter(is_superuser=True, pk__in=chosen)
+    members = Membership.objects.current().filter(team=team)
     if kind.is_about_money:
         members = members.filter(role__in=roles_with(Right.SEE_MONEY))
-    if event.only is not None:
-        return users.filter(Q(is_superuser=True) | Q(pk__in=members.values("user")))
-    active = members.filter(role__in=roles_with(Right.REVIEW))
     may_see = Q(is_superuser=True) | Q(pk__in=members.values("user"))
+    if is_personal:
+        return users.filter(may_see)
+    active = members.filter(role__in=roles_with(Right.REVIEW))
     return users.filter(Q(pk__in=active.values("user")) | may_see & Q(pk__in=chosen))
 
 

@@ -1,10 +1,13 @@
 """Send what is due, by e-mail or webhook, and try again later if that fails."""
 
+import base64
+import hashlib
+import hmac
+import http.client
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -13,7 +16,7 @@ from django.utils import timezone
 from background.failures import note_failure
 from background.models import Delivery, DeliveryStatus, FailureSource
 from background.notices.choices import still_wants
-from background.notices.posting import NotDelivered, post, signature
+from background.outgoing.exchange import AddressRefused, exchange
 from corpora.errors import one_line
 from shared.database.queues import claim, held
 
@@ -144,11 +147,58 @@ def content(delivery: Delivery) -> dict[str, str | None]:
 def _mail(delivery: Delivery) -> None:
     notice, user = delivery.notice, delivery.user
     assert user is not None
-    campaign: Any = notice.about
-    where = f"[{campaign.slug}] " if campaign else ""
+    where = f"[{notice.about}] " if notice.about else ""
     subject = " ".join(f"{where}{notice.title}".split())
     body = (
         f"{notice.text}\n\n{notice.url}\n\n"
         f"You can switch these e-mails off at {settings.SITE_URL}/account/notices/.\n"
     )
     EmailMessage(subject, body, to=[user.email]).send()
+
+
+PREFIX = "whsec_"
+MOST_READ = 65_536
+
+
+class NotDelivered(Exception):
+    """The webhook did not accept the request; the message says why."""
+
+
+def signature(secret: str, key: str, timestamp: int, body: bytes) -> str:
+    """The signature of the Standard Webhooks specification: HMAC-SHA256 of id, time and body."""
+    signed = f"{key}.{timestamp}.".encode() + body
+    raw = base64.b64decode(secret.removeprefix(PREFIX))
+    return "v1," + base64.b64encode(hmac.new(raw, signed, hashlib.sha256).digest()).decode()
+
+
+def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    seconds: float,
+    allows_private: bool = False,
+) -> None:
+    """Send the body; raises NotDelivered unless the answer is 2xx within so many seconds."""
+    try:
+        answer = exchange(
+            url,
+            method="POST",
+            body=body,
+            headers=headers,
+            seconds=seconds,
+            most_bytes=MOST_READ,
+            allows_private=allows_private,
+        )
+    except AddressRefused as error:
+        raise NotDelivered(str(error)) from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = str(error) or type(error).__name__
+        raise NotDelivered(f"No answer: {reason[:300]}") from error
+    if 300 <= answer.status < 400:
+        raise NotDelivered(
+            f"The answer was a redirect ({answer.status}) to {answer.location[:200]}. Redirects "
+            "are not followed: enter the final address."
+        )
+    if not 200 <= answer.status < 300:
+        raise NotDelivered(f"The answer was {answer.status}.")

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import Error, IntegrityError, transaction
 
@@ -62,18 +63,11 @@ def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
                 path=event.path,
                 noticed_at=at,
             )
-            Delivery.objects.bulk_create(
-                [
-                    *(
-                        Delivery(notice=made, user=user, due_at=at)
-                        for user in recipients(kind, event)
-                    ),
-                    *(
-                        Delivery(notice=made, webhook=webhook, due_at=at)
-                        for webhook in webhooks_for(kind, event)
-                    ),
-                ]
-            )
+            to: list[dict[str, Any]] = [
+                *({"user": user} for user in recipients(kind, event.team, event.only)),
+                *({"webhook": webhook} for webhook in webhooks_for(kind, event)),
+            ]
+            Delivery.objects.bulk_create(Delivery(notice=made, due_at=at, **each) for each in to)
     except IntegrityError:
         return False
     return True

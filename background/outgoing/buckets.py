@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 
-from background.outgoing.fetching import NotFetched
+from background.outgoing.exchange import NotFetched
 from corpora.errors import DomainError, one_line
 
 SCHEME = "s3://"
@@ -20,8 +20,6 @@ class BucketFailed(DomainError):
 
 
 class BucketFile(NamedTuple):
-    """A file in a bucket."""
-
     bucket: str
     key: str
     size: int
@@ -74,7 +72,6 @@ def _client() -> Any:
         config = config.merge(Config(signature_version=UNSIGNED))
     return boto3.client(
         "s3",
-        region_name=settings.S3_REGION,
         endpoint_url=settings.S3_ENDPOINT_URL or None,
         aws_access_key_id=settings.S3_ACCESS_KEY_ID if has_keys else None,
         aws_secret_access_key=settings.S3_SECRET_ACCESS_KEY if has_keys else None,

@@ -1,31 +1,142 @@
-"""Pages of jobs: the list, one job with its progress and log, and buttons to cancel and repeat."""
+"""Pages of background work: jobs with their progress, failures, and for operators backups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from celery import current_app
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.mixins import UserPassesTestMixin
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Model
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Right
-from accounts.pages.paging import page_of
-from accounts.pages.signed_in import current_team, require, user_of
+from accounts.pages.lists import page_of
+from accounts.pages.signed_in import current_team, refusals_shown, require, user_of
+from background.failures import end_failure
 from background.jobs import requests
-from background.models import Job, JobStatus
-from background.models.jobs import JobQuerySet
-from background.pages.failures import open_failures
-from background.tasks import announce_job
+from background.jobs.requests import request_job, run_again
+from background.models import (
+    Delivery,
+    DeliveryStatus,
+    Failure,
+    FailureQuerySet,
+    FailureSource,
+    Job,
+    JobQuerySet,
+    JobStatus,
+)
+from background.tasks import announce_job, hand_on
 from corpora.errors import DomainError
+from shared.backups.pages import BackupsView
+
+
+def open_failures(request: HttpRequest) -> FailureQuerySet:
+    """The open failures of the current team, and for operators those of the site."""
+    own = Failure.objects.open().of_team(current_team(request))
+    if user_of(request).is_superuser:
+        return own | Failure.objects.open().filter(team=None)
+    return own
+
+
+@require_safe
+def failures(request: HttpRequest) -> HttpResponse:
+    """List what failed for good, the latest first."""
+    rows = open_failures(request).prefetch_related("about")
+    return render(
+        request, "background/failures.html", {"page": page_of(rows, request, per_page=30)}
+    )
+
+
+@require_POST
+def try_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Start the work again. The failure is over; if the work fails again, there is a new one."""
+    found = _failure(request, pk)
+    with refusals_shown(request):
+        with transaction.atomic():
+            end_failure(failure=found, by=user_of(request), at=timezone.now())
+            AGAIN[FailureSource(found.source)](found, user_of(request))
+        messages.success(request, f"“{found}” is tried again.")
+    return redirect("jobs:failures")
+
+
+@require_POST
+def dismiss(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a failure off the list. Nothing else changes."""
+    found = _failure(request, pk)
+    try:
+        end_failure(failure=found, by=user_of(request), at=timezone.now())
+    except DomainError as error:
+        messages.info(request, str(error))
+    return redirect("jobs:failures")
+
+
+def _failure(request: HttpRequest, pk: int) -> Failure:
+    """A failure of one of the user's teams, or for operators of the site; raises Http404 and
+    PermissionDenied."""
+    rows = Failure.objects.visible_to(user_of(request)).select_related("team")
+    found = get_object_or_404(rows, pk=pk)
+    if found.team:
+        require(request, found.team, Right.MANAGE)
+    elif not user_of(request).is_superuser:
+        raise PermissionDenied("Only operators of this site may do this.")
+    return found
+
+
+def _job_again(failure: Failure, user: User) -> None:
+    job = Job.objects.filter(key=failure.subject).first()
+    if job is None:
+        raise DomainError(
+            "The job was deleted, because it is old. Dismiss the failure, and request the work "
+            "again on its own page."
+        )
+    run_again(job=job, user=user, at=timezone.now())
+    announce_job()
+
+
+def _sync_again(failure: Failure, user: User) -> None:
+    at = timezone.now()
+    request_job(kind="sync", arguments={}, about=failure.about, user=user, at=at)
+    announce_job()
+
+
+def _task_again(failure: Failure, _user: User) -> None:
+    task = current_app.tasks.get(failure.arguments["task"])
+    if task is None:
+        raise DomainError("This version of the site has no such task. Dismiss the failure.")
+    if not hand_on(task, *failure.arguments["args"], **failure.arguments["kwargs"]):
+        raise DomainError("The broker does not answer. Try again when it does.")
+
+
+def _delivery_again(failure: Failure, _user: User) -> None:
+    rows = Delivery.objects.filter(key=failure.subject, status=DeliveryStatus.GIVEN_UP)
+    values = {"attempts": 0, "ended_at": None, "due_at": timezone.now(), "run": None}
+    if not rows.update(status=DeliveryStatus.WAITING, **values):
+        raise DomainError("This notice is no longer given up, or was deleted.")
+
+
+AGAIN: dict[FailureSource, Callable[[Failure, User], None]] = {
+    FailureSource.JOB: _job_again,
+    FailureSource.SYNC: _sync_again,
+    FailureSource.TASK: _task_again,
+    FailureSource.DELIVERY: _delivery_again,
+}
+
 
 # A worker process starts a job within seconds, unless all are busy.
 PATIENCE = timedelta(seconds=20)
+# In the session: the key of the latest job requested on a page, whose result opens by itself.
+TO_OPEN = "job_to_open"
 SHOWN = {
     "running": ("Waiting and running", JobStatus.WAITING, JobStatus.RUNNING),
     "failed": ("Failed", JobStatus.FAILED),
@@ -54,6 +165,8 @@ def begin_job(
         team=None if about else current_team(request),
     )
     announce_job()
+    if isinstance(request, HttpRequest):  # Not one of the API, whose clients have no session.
+        request.session[TO_OPEN] = str(job.key)
     return job
 
 
@@ -93,9 +206,16 @@ def job(request: HttpRequest, key: UUID) -> HttpResponse:
         "lines": found.lines.all(),
         "unattended": found.status == JobStatus.WAITING and _unattended(),
         "is_again_possible": requests.is_again_possible(found),
+        "opens": bool(found.result_url) and request.session.get(TO_OPEN) == str(found.key),
     }
     is_part = request.headers.get("HX-Request") == "true"
-    return render(request, "background/state.html" if is_part else "background/job.html", context)
+    answer = render(request, "background/state.html" if is_part else "background/job.html", context)
+    if context["opens"] and "open" in request.GET:
+        del request.session[TO_OPEN]
+        log = format_html('<a href="{}">Log</a>', found.get_absolute_url())
+        messages.success(request, format_html("{} {}", found.result_text or "Done.", log))
+        answer.headers["HX-Redirect"] = found.result_url
+    return answer
 
 
 @require_safe
@@ -110,7 +230,6 @@ def file(request: HttpRequest, key: UUID) -> FileResponse:
 
 @require_POST
 def cancel(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Cancel a job."""
     found = _job(request, key, may=Right.MANAGE)
     try:
         requests.cancel_job(job=found, user=user_of(request), at=timezone.now())
@@ -121,15 +240,11 @@ def cancel(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def again(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Run a job again."""
     found = _job(request, key, may=Right.MANAGE)
-    try:
-        repeated = requests.run_again(job=found, user=user_of(request), at=timezone.now())
-    except DomainError as error:
-        messages.warning(request, str(error))
-        return redirect(found)
-    announce_job()
-    return redirect(repeated)
+    with refusals_shown(request):
+        found = requests.run_again(job=found, user=user_of(request), at=timezone.now())
+        announce_job()
+    return redirect(found)
 
 
 def _jobs(request: HttpRequest) -> JobQuerySet:
@@ -156,3 +271,21 @@ def _unattended() -> bool:
         Job.objects.waiting(at - PATIENCE).exists()
         and not Job.objects.running().filter(due_at__gt=at).exists()
     )
+
+
+class BackupsPage(UserPassesTestMixin, BackupsView):
+    """Shows the latest backups to operators (superusers); all others get a 403."""
+
+    template_name = "background/backups.html"
+    backup, restore = "backup", "restore"
+    raise_exception = True
+    permission_denied_message = "Only operators of this site see its backups."
+
+    def test_func(self) -> bool:
+        return bool(self.request.user.is_superuser)
+
+    def get_context_data(self, **given: Any) -> dict[str, Any]:
+        # An address of Amazon's has no such page, and one that is not known may have none.
+        is_local = settings.MTURK_ENDPOINT == "local"
+        page = f"{settings.MARKETPLACE_URL}/operator/backups" if is_local else ""
+        return super().get_context_data(marketplace=page, **given)

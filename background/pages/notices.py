@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from accounts.pages.paging import page_of
+from accounts.pages.lists import page_of
 from accounts.pages.signed_in import posted, user_of
+from accounts.services.mail import sends_email
 from background.models import NoticeChoice
 from background.notices.choices import choose_emails, is_on_by_default
 from background.notices.registry import notice_kinds
-from shared.mail import sends_email
 
 
 class NoticeForm(forms.Form):

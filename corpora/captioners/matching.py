@@ -12,20 +12,24 @@ eats`).
 
 The concepts and the 24 pairs are those of Nikolaus et al. (2019), table 1. `pairs.csv` has the
 paper's pairs. The synonyms in `concepts.csv` were written for this project, because the paper's
-appendix with its own was not at hand.
+appendix with its own was not at hand. Parses come from a CoNLL-U file or a spaCy model.
 """
 
 import csv
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from corpora.errors import DomainError
 from corpora.language.english import words as words_of
 from corpora.language.word_forms import word_forms
+from corpora.reading.files import MalformedFile, Progress, no_progress, open_text, short
 
 
 class UnknownPair(DomainError):
@@ -61,7 +65,6 @@ class Pair(NamedTuple):
 
 @cache
 def concepts() -> dict[str, Concept]:
-    """All concepts by name."""
     return {row["concept"]: _concept(row) for row in _rows("concepts.csv")}
 
 
@@ -258,3 +261,98 @@ def _is_pair(arc: Arc, pair: Pair) -> bool:
     if arc.head.lemma in noun and arc.node.lemma in modifier:
         return arc.relation in describing
     return arc.head.lemma in modifier and arc.node.lemma in noun and arc.relation in SUBJECT_OF
+
+
+CONLLU_COLUMNS = 10
+SENTENCE_ID = re.compile(r"# sent_id = (\d+)(?:[-.]\d+)?\s*")
+
+
+class NoParser(DomainError):
+    """spaCy or its model is not installed."""
+
+
+def read_conllu(path: Path, progress: Progress = no_progress) -> dict[int, list[Sentence]]:
+    """The sentences of each caption by the caption's id; raises MalformedFile.
+
+    Each sentence begins with `# sent_id = ID`. A caption of several sentences has `ID-1`, `ID-2`.
+    """
+    found: dict[int, list[Sentence]] = defaultdict(list)
+    with open_text(path, progress) as text:
+        for first, rows in _blocks(text.lines()):
+            nodes = [
+                _node(path, row, line)
+                for line, row in enumerate(rows, start=first)
+                if not row.startswith("#")
+            ]
+            found[_caption(path, rows, first)].append([node for node in nodes if node])
+    if not found:
+        raise MalformedFile(path, "the file has no sentence")
+    return found
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """The sentences as lines, each with the number of its first line."""
+    numbered = enumerate((line.rstrip("\r\n") for line in lines), start=1)
+    for has_text, group in groupby(numbered, key=lambda item: bool(item[1])):
+        if has_text:
+            numbers, rows = zip(*group, strict=True)
+            yield numbers[0], list(rows)
+
+
+def _caption(path: Path, rows: Iterable[str], line: int) -> int:
+    """The id of the caption to which the sentence belongs."""
+    for row in rows:
+        if match := SENTENCE_ID.fullmatch(row):
+            return int(match[1])
+    raise MalformedFile(path, "the sentence has no `# sent_id = ID` with a caption's id", line)
+
+
+def _node(path: Path, row: str, line: int) -> Node | None:
+    """The word of a line; None for words of several tokens and empty nodes, which have no head."""
+    cells = row.split("\t")
+    if len(cells) != CONLLU_COLUMNS:
+        raise MalformedFile(
+            path, f"{CONLLU_COLUMNS} columns are expected, there are {len(cells)}", line
+        )
+    if "-" in cells[0] or "." in cells[0]:
+        return None
+    try:
+        return Node(int(cells[0]), cells[2].casefold(), int(cells[6]), cells[7])
+    except ValueError:
+        raise MalformedFile(
+            path, f"ID {short(cells[0])} or HEAD {short(cells[6])} is not a number", line
+        ) from None
+
+
+def spacy_parser(model: str) -> Callable[[Iterable[str]], Iterator[list[Sentence]]]:
+    """A function that parses texts with a spaCy model; raises NoParser.
+
+    The model must be installed. Nothing is downloaded.
+    """
+    try:
+        import spacy
+
+        language = spacy.load(model)
+    except ImportError as error:
+        raise NoParser("spaCy is not installed. Install it with `pip install spacy`.") from error
+    except OSError as error:
+        raise NoParser(
+            f"spaCy has no model {model!r}. Install the model's package, or use --parses."
+        ) from error
+
+    def parse(texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        for document in language.pipe(texts):
+            yield [[_spacy_node(token) for token in sent] for sent in document.sents]
+
+    return parse
+
+
+def _spacy_node(token: Any) -> Node:
+    """spaCy's root is its own head."""
+    head = 0 if token.head.i == token.i else token.head.i + 1
+    return Node(token.i + 1, token.lemma_.casefold(), head, _universal(token.dep_))
+
+
+def _universal(relation: str) -> str:
+    """The Universal Dependencies name of a relation in spaCy's English models."""
+    return {"nsubjpass": "nsubj:pass", "relcl": "acl:relcl"}.get(relation, relation)

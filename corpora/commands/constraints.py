@@ -16,7 +16,7 @@ from corpora.captioners.constraints import (
     levels,
     read_detections,
 )
-from corpora.commands.base import WrongOptions, bytes_shown, write
+from corpora.commands import WrongOptions, bytes_shown, write
 from corpora.datasets.coco import read_instances
 from corpora.datasets.openimages import read_classes, read_hierarchy
 from corpora.language.word_forms import word_forms

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpora.commands.base import WrongOptions
+from corpora.commands import WrongOptions
 from corpora.content_selection.baselines import run_baselines
 from corpora.content_selection.files import read_boxes, read_gold, read_mentions, read_results
 from corpora.content_selection.report import Report, draw_figures, make_report

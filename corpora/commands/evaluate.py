@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from corpora.commands.base import WrongOptions, checked_language
+from corpora.commands import WrongOptions, checked_language
 from corpora.evaluation.bootstrap import RESAMPLES
 from corpora.evaluation.java import Java
-from corpora.evaluation.outside import read_outside
 from corpora.evaluation.references import References, read_references
 from corpora.evaluation.report import (
     BASELINE,
@@ -24,7 +23,7 @@ from corpora.evaluation.report import (
     Choices,
     make_report,
 )
-from corpora.evaluation.results import check_images, read_results
+from corpora.evaluation.results import check_images, read_outside, read_results
 from corpora.evaluation.scoring import ALL, FIGURES, METRICS, SUBSET, Plan
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 
@@ -67,26 +66,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="one or two files in the COCO results form: a list of objects with image_id and "
         "caption",
     )
-    parser.add_argument(
-        "--metrics",
-        nargs="+",
-        metavar="METRIC",
-        help=f"only these metrics: {', '.join(METRICS)}; separated by spaces or commas",
-    )
-    parser.add_argument(
-        "--tokeniser",
-        choices=[AUTOMATIC, OFFICIAL, PLAIN],
-        default=AUTOMATIC,
-        help="ptb: the official one, which needs Java; plain: ours; auto: the official one "
-        "where it can run (default)",
-    )
-    parser.add_argument(
-        "--language",
-        metavar="TAG",
-        help="language of the captions, as a BCP 47 tag (default: the one that the references "
-        "name, or en); of captions in several languages, only those in this one are used. "
-        "Languages other than English are split by our tokeniser, and have no METEOR and SPICE",
-    )
+    add_scoring_options(parser)
     parser.add_argument("--by-subset", action="store_true", help="also the figures of each domain")
     parser.add_argument(
         "--idf",
@@ -109,6 +89,35 @@ def add_options(parser: ArgumentParser) -> None:
         help="scores of each image by a metric computed elsewhere; give it once for each "
         "results file, in the same order",
     )
+    add_resampling_options(parser)
+
+
+def add_scoring_options(parser: ArgumentParser) -> None:
+    """Add --metrics, --tokeniser and --language."""
+    parser.add_argument(
+        "--metrics",
+        nargs="+",
+        metavar="METRIC",
+        help=f"only these metrics: {', '.join(METRICS)}; separated by spaces or commas",
+    )
+    parser.add_argument(
+        "--tokeniser",
+        choices=[AUTOMATIC, OFFICIAL, PLAIN],
+        default=AUTOMATIC,
+        help="ptb: the official one, which needs Java; plain: ours; auto: the official one "
+        "where it can run (default)",
+    )
+    parser.add_argument(
+        "--language",
+        metavar="TAG",
+        help="language of the captions, as a BCP 47 tag (default: the one that the references "
+        "name, or en); of captions in several languages, only those in this one are used. "
+        "Languages other than English are split by our tokeniser, and have no METEOR and SPICE",
+    )
+
+
+def add_resampling_options(parser: ArgumentParser) -> None:
+    """Add --resamples, --seed and --json."""
     parser.add_argument(
         "--resamples",
         type=int,
@@ -187,10 +196,15 @@ def check_options(
         raise WrongOptions("At most two results files can be compared.")
     if scores and len(scores) != len(results):
         raise WrongOptions("Give --scores once for each results file.")
-    if not 0 <= resamples <= 100_000 or seed < 0:
-        raise WrongOptions("--resamples must be from 0 to 100000, and --seed 0 or more.")
+    check_resampling(resamples, seed)
     if idf == SUBSET and not by_subset:
         raise WrongOptions("--idf subset needs --by-subset.")
+
+
+def check_resampling(resamples: int, seed: int) -> None:
+    """Raises WrongOptions."""
+    if not 0 <= resamples <= 100_000 or seed < 0:
+        raise WrongOptions("--resamples must be from 0 to 100000, and --seed 0 or more.")
 
 
 def chosen_metrics(words: list[str] | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from corpora.commands.base import WrongOptions, checked_language
+from corpora.commands import WrongOptions, checked_language
 from corpora.evaluation.results import check_images, read_results
 from corpora.report.build import make_report, write_report
 from corpora.report.captions_file import WrongDataset, read_dataset, read_features

@@ -8,8 +8,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from corpora.captioners.matching import Pair, pairs_in_parses, pairs_in_words, pairs_named
-from corpora.captioners.parses import read_conllu, spacy_parser
+from corpora.captioners.matching import (
+    Pair,
+    pairs_in_parses,
+    pairs_in_words,
+    pairs_named,
+    read_conllu,
+    spacy_parser,
+)
 from corpora.captioners.splits import (
     Described,
     Occurrences,
@@ -21,7 +27,7 @@ from corpora.captioners.splits import (
     recall,
     recall_by_agreement,
 )
-from corpora.commands.base import WrongOptions, note, write
+from corpora.commands import WrongOptions, note, write
 from corpora.errors import DomainError
 
 HELP = (
@@ -138,13 +144,8 @@ def occurrences_in(
     elif model:
         found = by_spacy(captions, pairs, model)
     else:
-        found = by_words(captions, pairs)
+        found = ((caption, pairs_in_words(caption.text, pairs)) for caption in captions)
     return count_pairs(tqdm(found, path.name, len(captions), unit=" captions", disable=None))
-
-
-def by_words(captions: Iterable[Described], pairs: Sequence[Pair]) -> Found:
-    """Each caption with the names of its pairs, by the rule for words."""
-    return ((caption, pairs_in_words(caption.text, pairs)) for caption in captions)
 
 
 def by_conllu(captions: Iterable[Described], pairs: Sequence[Pair], path: Path) -> Found:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from corpora.content_selection.baselines import Box
 from corpora.content_selection.metric import Boxes
-from corpora.content_selection.priors import Box
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import read_json
 

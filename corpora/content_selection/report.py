@@ -61,7 +61,6 @@ class Report(NamedTuple):
         }
 
     def lines(self) -> Iterator[str]:
-        """The lines of the table."""
         yield (
             f"{self.images} images, {self.descriptions} descriptions that mention "
             f"{self.boxes_per_description:.2f} boxes on average"

@@ -13,7 +13,7 @@ from corpora.reading.files import MalformedFile, short
 
 FILE_NAME = "file_name"
 EDGES = ("x_min", "x_max", "y_min", "y_max")
-# Columns of credits, each with the field of the site's images that has it.
+# Columns of credits and context, each with the field of the site's images that has it.
 CREDITS = {
     "license": "license_url",
     "licence": "license_url",
@@ -21,11 +21,12 @@ CREDITS = {
     "author": "author",
     "author_url": "author_url",
     "title": "title",
+    "context": "context",
     "source_page": "landing_url",
     "landing_url": "landing_url",
 }
 ADDRESSES = {"author_url", "landing_url"}
-LONGEST = {"author": 300}
+LONGEST = {"author": 300, "context": 2_000}
 LONGEST_TEXT = 500
 LONGEST_CLASS = 60
 COLUMNS = (FILE_NAME, "class", "classes", "boxes", *EDGES, *CREDITS)

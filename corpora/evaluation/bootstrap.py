@@ -44,7 +44,7 @@ def intervals(group: Group, *, resamples: int = RESAMPLES, seed: int = 0) -> dic
     A single image has no intervals.
     """
     drawn = _resampled(group.measured, len(group.images), resamples, seed)
-    return {name: _interval(figures) for name, figures in drawn.items()}
+    return {name: interval_of(figures) for name, figures in drawn.items()}
 
 
 def compare(
@@ -65,10 +65,11 @@ def compare(
 def _difference(difference: float, drawn: Floats) -> Difference:
     least = 1 / len(drawn)
     p = 2 * float(min(np.mean(drawn <= 0), np.mean(drawn >= 0)))
-    return Difference(difference, _interval(drawn), min(1.0, max(p, least)))
+    return Difference(difference, interval_of(drawn), min(1.0, max(p, least)))
 
 
-def _interval(figures: Floats) -> Interval:
+def interval_of(figures: Floats) -> Interval:
+    """The interval of a figure from its values in resamples."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(figures, [tail, 1 - tail])
     return Interval(float(low), float(high))
@@ -81,7 +82,9 @@ def _resampled(
     if not measured or images < 2:
         return {}
     statistics = np.hstack([one.statistics for one in measured])
-    sums = np.concatenate([draws @ statistics for draws in _draws(images, resamples, seed)])
+    sums = np.concatenate(
+        [counts @ statistics for counts in draws(images, resamples, seed, images)]
+    )
     ends = np.cumsum([one.statistics.shape[1] for one in measured])[:-1]
     drawn: dict[str, Floats] = {}
     for one, own in zip(measured, np.split(sums, ends, axis=1), strict=True):
@@ -89,10 +92,13 @@ def _resampled(
     return drawn
 
 
-def _draws(images: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each image is drawn in each resample, some resamples at a time."""
+def draws(images: int, resamples: int, seed: int, width: int) -> Iterator[Floats]:
+    """How often each image is drawn in each resample, some resamples at a time.
+
+    `width` is how many numbers are computed of each resample, so that memory is bounded.
+    """
     random = np.random.default_rng(seed)
-    for begin in range(0, resamples, step := max(1, AT_A_TIME // images)):
+    for begin in range(0, resamples, step := max(1, AT_A_TIME // width)):
         rows = min(step, resamples - begin)
         drawn = random.integers(images, size=(rows, images)) + images * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * images)

@@ -117,7 +117,6 @@ class Report(NamedTuple):
         return compare(first, second, resamples=self.choices.resamples, seed=self.choices.seed)
 
     def lines(self) -> Iterator[str]:
-        """The lines of the table."""
         yield f"{self._about_references()}, {EXPLAINED[self.plan.tokeniser]}"
         if self.note:
             yield f"The official tokeniser was not used: {self.note}"

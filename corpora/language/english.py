@@ -1,4 +1,4 @@
-"""English words: uniform spelling, frequency and stems.
+"""English words: uniform spelling, frequency and stems; the similarity of an image's captions.
 
 Does not use Django. Frequencies are those of wordfreq (Speer 2022) on the Zipf scale, the base-10
 logarithm of the occurrences per billion words: 7.7 for "the", 4 for "bicycle", 1.5 for rare words.
@@ -7,6 +7,8 @@ logarithm of the occurrences per billion words: 7.7 for "the", 4 for "bicycle", 
 import math
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from corpora.language.tokens import written
@@ -16,6 +18,25 @@ COMMONEST = 8.0
 # Words below this frequency are probably typing errors; wordfreq contains common errors, too.
 LEAST_KNOWN = 1.5
 ENDINGS = (("ies", "y", 5), ("sses", "ss", 6), ("ches", "ch", 6), ("shes", "sh", 6), ("s", "", 4))
+
+# English function words; all other words count as content words. Van Miltenburg et al. (2018) take
+# nouns, verbs, adjectives and adverbs by a part-of-speech tagger. A closed list needs no tagger; it
+# has articles, pronouns, prepositions, conjunctions, auxiliary verbs and number words.
+_WORDS = """
+a an the this that these those some any no each every either neither both all half such i me my
+mine myself you your yours yourself he him his himself she her hers herself it its itself we us
+our ours ourselves they them their theirs themselves one ones someone something somebody anyone
+anything everyone everything nobody nothing none other others another who whom whose which what
+whatever where when why how there here about above across after against along alongside amid among
+amongst around as at atop before behind below beneath beside besides between beyond by despite
+down during except for from in inside into like near next of off on onto opposite out outside over
+past per through throughout to toward towards under underneath until up upon via with within
+without and but or nor so yet if because while whereas although though since unless than then be
+am is are was were been being isn't aren't wasn't weren't have has had having do does did doing
+done don't doesn't didn't can cannot can't could will would shall should may might must not n't 's
+it's that's there's two three four five six seven eight nine ten eleven twelve first second third
+"""
+FUNCTION_WORDS = frozenset(_WORDS.split())
 
 
 @lru_cache(maxsize=4096)
@@ -81,3 +102,38 @@ def stem(word: str) -> str:
             word = base[:-1] if is_doubled else base
             break
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+# Words such as "a", "with" and "standing" say nothing about an image.
+LEAST_RARITY = 1.5
+
+
+def mean_similarities(texts: Sequence[str]) -> list[float]:
+    """Each caption's mean similarity to the others, from 0 to 1; 0 for a single caption.
+
+    Takes time linear in the number of captions.
+    """
+    vectors = [_vector(text) for text in texts]
+    total: Counter[str] = Counter()
+    for vector in vectors:
+        total.update(vector)
+    others = max(len(texts) - 1, 1)
+    # The product of a vector with the sum of all vectors is its product with the others, plus 1 for
+    # itself.
+    return [max(0.0, _dot(vector, total) - bool(vector)) / others for vector in vectors]
+
+
+def _dot(vector: Mapping[str, float], other: Mapping[str, float]) -> float:
+    return sum(weight * other[word] for word, weight in vector.items())
+
+
+@lru_cache(maxsize=4096)
+def _vector(text: str) -> dict[str, float]:
+    """The text's stems and their weights, scaled to length 1; empty without significant words."""
+    weights: dict[str, float] = {}
+    for word in words(text):
+        weight = rarity(word) - LEAST_RARITY
+        if weight > 0:
+            weights[stem(word)] = max(weight, weights.get(stem(word), 0.0))
+    length = sum(weight * weight for weight in weights.values()) ** 0.5
+    return {word: weight / length for word, weight in weights.items()}

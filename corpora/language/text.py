@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import regex
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -19,8 +19,10 @@ from corpora.language.tokens import written
 
 # The most characters that are kept of any caption, collected or imported.
 MOST_CHARACTERS = 10_000
-# Defaults of the other rules for paragraphs. The captions of DOCCI have 136 words on average (Onoe
-# et al. 2024, section 3); the limits are ours.
+# Words of a caption to expect without a target. Captions of nocaps have 11 words on average
+# (Agrawal et al. 2019, table 1), those of DOCCI 136 (Onoe et al. 2024, abstract).
+SENTENCE_WORDS, PARAGRAPH_WORDS = 12, 136
+# Defaults of the other rules for paragraphs; the limits are ours.
 PARAGRAPH: Mapping[str, Any] = {
     "least_words": 30,
     "most_words": 400,
@@ -28,6 +30,12 @@ PARAGRAPH: Mapping[str, Any] = {
     "forbid_there_is": False,
     "forbid_line_breaks": False,
 }
+
+
+# As browsers send it back: a single line without spaces around it.
+Reason = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
+# The most characters of a remark to the researcher.
+MOST_OF_REMARK = 1_000
 
 
 class CaptionRules(BaseModel):
@@ -51,6 +59,28 @@ class CaptionRules(BaseModel):
     forbid_line_breaks: bool = True
     forbid_urls: bool = True
     forbid_keyword_lists: bool = True
+    show_context: bool = Field(
+        default=False, description="show workers the text in which the image stands"
+    )
+    cannot_describe: tuple[Reason, ...] = Field(
+        default=(), max_length=20, description="reasons to choose in place of a caption"
+    )
+    cannot_describe_quorum: int = Field(
+        default=3, ge=1, description="workers with a reason after whom nobody is asked any more"
+    )
+    remarks: bool = Field(default=False, description="a field for a remark to the researcher")
+    rate_first: str = Field(
+        default="", max_length=100, description="caption set whose captions workers rate first"
+    )
+    rate_first_captions: int = Field(
+        default=1, ge=1, le=5, description="captions of each image to rate, at most"
+    )
+
+    @property
+    def usual_words(self) -> int:
+        """The number of words to expect in a caption."""
+        usual = PARAGRAPH_WORDS if self.style == "paragraph" else SENTENCE_WORDS
+        return self.target_words or max(self.least_words, usual)
 
     @model_validator(mode="before")
     @classmethod
@@ -64,6 +94,8 @@ class CaptionRules(BaseModel):
             raise ValueError("least_words is greater than most_words")
         if self.target_words and not self.least_words <= self.target_words <= self.most_words:
             raise ValueError("target_words is not between least_words and most_words")
+        if len({*self.cannot_describe}) < len(self.cannot_describe):
+            raise ValueError("cannot_describe has a reason twice")
         return self
 
 

@@ -16,7 +16,7 @@ from corpora.report.dataset import Dataset
 from corpora.report.sections import SECTIONS
 from corpora.report.sections.base import Inputs, NotMeasured, Plot, Section, Table
 from corpora.wording import counted
-from corpora.writing.files import MANIFEST, File, encoded, write_folder
+from corpora.writing import MANIFEST, File, encoded, write_folder
 
 PAGE, NUMBERS, FIGURES = "report.html", "report.json", "figures"
 SIGNIFICANT_DIGITS = 6

@@ -14,15 +14,14 @@ from rest_framework import status as http
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import BooleanFilter, Filters
 from accounts.api.idempotency import idempotent
+from accounts.api.lists import BooleanFilter, Filters
 from accounts.api.strict import APIView
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from annotate.models import Campaign
 from annotate.models import Response as Answer
 from hits.models import Assignment, Bonus
-from hits.queries.pay import answer_held
+from hits.queries.pay import answer_held, held_of
 from hits.services.bonuses import MOST, BonusNotPossible, plan_bonus
 from hits.services.payments import accept_held, ask_for_rejection, reject_held
 from qualcontrol.models import HeldPayment
@@ -51,15 +50,6 @@ class HeldPaymentFilter(Filters):
     open = BooleanFilter(
         "ended_at", lookup_expr="isnull", label="true: only those that wait for a decision"
     )
-
-    class Meta:
-        model = HeldPayment
-        fields: list[str] = []
-
-
-def held_of(campaign: Campaign) -> QuerySet[HeldPayment]:
-    rows = HeldPayment.objects.of(campaign)
-    return rows.select_related("worker", "submission__assignment__account").order_by("pk")
 
 
 @extend_schema(summary="Held payments, the oldest first")
@@ -172,7 +162,7 @@ class BonusSerializer(serializers.ModelSerializer[Bonus]):
 
     class Meta:
         model = Bonus
-        fields = ["id", "worker", "amount", "fee", "reason", "planned_at", "sent_at"]
+        fields = ["id", "worker", "amount", "fee", "reason", "planned_at", "sent_at", "refusal"]
 
 
 class NewBonusSerializer(serializers.Serializer[Any]):
@@ -196,11 +186,8 @@ class BonusFilter(Filters):
         "assignment__account__worker__pseudonym", label="only bonuses of this worker"
     )
 
-    class Meta:
-        model = Bonus
-        fields: list[str] = []
 
-
+@extend_schema_view(get=extend_schema(summary="Bonuses, the latest first"))
 class BonusList(CampaignRows[Bonus]):
     """The campaign's bonuses, the latest first."""
 
@@ -212,10 +199,6 @@ class BonusList(CampaignRows[Bonus]):
     def rows(self) -> QuerySet[Bonus]:
         rows = Bonus.objects.filter(assignment__hit__campaign=self.campaign)
         return rows.select_related("assignment__account__worker").order_by("-pk")
-
-    @extend_schema(summary="Bonuses, the latest first")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         summary="Pay a bonus", request=NewBonusSerializer, responses={201: BonusSerializer}

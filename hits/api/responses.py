@@ -8,14 +8,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 
-from accounts.api.filters import BooleanFilter, Filters
-from accounts.api.paging import Pages
+from accounts.api.lists import BooleanFilter, Filters, Pages
 from annotate.api.lookups import CampaignRows
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from qualcontrol.models import Verdict
-from qualcontrol.queries.finding import with_flag
+from qualcontrol.queries.finding import ANY_FLAG, codes_of, with_flag
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):
@@ -46,6 +45,7 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
             "worker",
             "status",
             "answer",
+            "cannot_describe",
             "submitted_at",
             "seconds",
             "keywords_shown",
@@ -83,15 +83,15 @@ class ResponseFilter(Filters):
     )
     flag = django_filters.CharFilter(
         method="with_flag",
-        label="only responses with this flag, such as `short_time`; `any`: with any flag",
+        label="only responses with this flag, such as `hasty`; `any`: with any flag",
     )
-
-    class Meta:
-        model = Response
-        fields: list[str] = []
 
     def with_flag(self, rows: ResponseQuerySet, _name: str, code: str) -> ResponseQuerySet:
         campaign: Campaign = self.request.parser_context["view"].campaign
+        if code not in {ANY_FLAG, *codes_of(KINDS[campaign.kind])}:
+            raise serializers.ValidationError(
+                {"flag": f"There is no flag {code!r:.60}; docs/flags.md lists them."}
+            )
         return with_flag(rows, campaign, code)
 
 
@@ -133,10 +133,26 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
         default=None,
         help_text="the caption that the task is about; null if it is about the image",
     )
+    region = serializers.JSONField(
+        source="payload.region",
+        read_only=True,
+        allow_null=True,
+        default=None,
+        help_text="the box that the task is about: its class, and its edges as fractions of the "
+        "image's width and height; null if it is about the whole image",
+    )
 
     class Meta:
         model = Task
-        fields = ["number", "image", "caption", "wanted", "answers_missing", "shows_keywords"]
+        fields = [
+            "number",
+            "image",
+            "caption",
+            "region",
+            "wanted",
+            "answers_missing",
+            "shows_keywords",
+        ]
 
 
 class TaskFilter(Filters):
@@ -146,10 +162,6 @@ class TaskFilter(Filters):
     unfinished = BooleanFilter(
         method="by_state", label="true: only tasks that need responses; false: only the others"
     )
-
-    class Meta:
-        model = Task
-        fields: list[str] = []
 
     def by_state(self, rows: QuerySet[Task], _name: str, unfinished: bool) -> QuerySet[Task]:
         needing = {"answers_missing__gt": 0}

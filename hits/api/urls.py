@@ -17,12 +17,11 @@ from annotate.api.selections import SelectedImageList, SelectionDetail, Selectio
 from annotate.api.webhooks import TestWebhook, WebhookDetail, WebhookList
 from hits.api import payments, workers
 from hits.api.campaigns import CampaignViewSet
-from hits.api.messages import MessageList
 from hits.api.payments import BonusList
 from hits.api.responses import ResponseList, TaskList
-from qualcontrol.api.checks import AskSecondOpinion, JudgeItem, NextChecks, SpotCheckList
+from hits.api.workers import MessageList
+from qualcontrol.api.checks import AskSecondOpinion, GoldList, JudgeItem, NextChecks, SpotCheckList
 from qualcontrol.api.decisions import AnswerAppeal, AppealList, DecisionList
-from qualcontrol.api.gold import GoldList
 from qualcontrol.api.releases import CampaignReleases
 
 router = DefaultRouter(use_regex_path=True)

@@ -1,24 +1,28 @@
-"""Workers of a campaign: their risk and pay, and decisions about them."""
+"""Workers of a campaign: their risk and pay, decisions about them, and messages to them."""
 
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, get_type_hints
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.strict import APIView
+from accounts.api.idempotency import idempotent
+from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from accounts.pages.signed_in import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign, Worker
+from hits.models import MessageStatus, WorkerMessage
 from hits.queries.costs import slot_cost
-from hits.queries.pay import Earnings, earnings_of
+from hits.queries.pay import Statement, statements
+from hits.services.messages import MOST_SUBJECT, MOST_TEXT, plan_message
 from qualcontrol.models import WorkerState
 from qualcontrol.queries.workers import (
     WORKER_COLUMNS,
@@ -48,7 +52,7 @@ class EarningsSerializer(serializers.Serializer[Any]):
 
     rewards = serializers.DecimalField(max_digits=12, decimal_places=2)
     bonuses = serializers.DecimalField(max_digits=12, decimal_places=2)
-    assignments = serializers.IntegerField(help_text="that were approved")
+    assignments = serializers.IntegerField(source="approved", help_text="that were approved")
 
 
 class ReasonOfRiskSerializer(serializers.Serializer[Any]):
@@ -86,15 +90,15 @@ def described(
     """What the API says of each of the workers."""
     keys = [worker.pk for worker in workers]
     sees_money = Right.SEE_MONEY in rights_in(request, campaign.team)
-    earned = earnings_of(campaign, keys) if sees_money else {}
+    theirs = statements(campaign, Worker.objects.filter(pk__in=keys)) if sees_money else ()
+    paid = {each.worker: each for each in theirs}
     return [
-        _described(summary, earned.get(key, Earnings()) if sees_money else None)
+        {
+            **asdict(summary),
+            "pay": paid.get(key, Statement(key, summary.pseudonym)) if sees_money else None,
+        }
         for key, summary in zip(keys, worker_summaries(campaign, keys), strict=True)
     ]
-
-
-def _described(summary: WorkerSummary, pay: Earnings | None) -> dict[str, Any]:
-    return {**asdict(summary), "pay": pay}
 
 
 @extend_schema(summary="Workers")
@@ -122,6 +126,21 @@ class WorkerView(APIView):
         """The campaign and the worker; raises Http404 and PermissionDenied."""
         campaign = campaign_of(request, slug, self)
         return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
+
+    def decide(
+        self, request: Request, slug: str, pseudonym: str, service: Callable[..., Any]
+    ) -> Any:
+        """Call a service that decides about the worker, with the request's reason."""
+        campaign, worker = self.look_up(request, slug, pseudonym)
+        form = ReasonSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return service(
+            campaign=campaign,
+            worker=worker,
+            reason=form.validated_data["reason"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
 
     def answer(self, campaign: Campaign, worker: Worker) -> Response:
         (found,) = described(self.request, campaign, [worker])
@@ -187,7 +206,9 @@ class Exclude(WorkerView):
     def get(self, request: Request, slug: str, pseudonym: str) -> Response:
         """Nothing is changed."""
         campaign, worker = self.look_up(request, slug, pseudonym)
-        preview = exclusion_preview(campaign=campaign, worker=worker, slot_cost=slot_cost(campaign))
+        preview = exclusion_preview(
+            campaign=campaign, worker=worker, slot_cost=slot_cost(campaign.config)
+        )
         shown = asdict(preview)
         if Right.SEE_MONEY not in rights_in(request, campaign.team):
             shown["cost"] = None
@@ -201,7 +222,7 @@ class Exclude(WorkerView):
     )
     def post(self, request: Request, slug: str, pseudonym: str) -> Response:
         """Discard the worker's responses; their tasks need others. Payments do not change."""
-        discarded = _decide(self, request, slug, pseudonym, exclude_worker)
+        discarded = self.decide(request, slug, pseudonym, exclude_worker)
         return Response({"discarded": discarded})
 
 
@@ -216,7 +237,7 @@ class Reinstate(WorkerView):
     )
     def post(self, request: Request, slug: str, pseudonym: str) -> Response:
         """Undo an exclusion, and restore the responses whose tasks still have places."""
-        restored = _decide(self, request, slug, pseudonym, reinstate_worker)
+        restored = self.decide(request, slug, pseudonym, reinstate_worker)
         return Response({"restored": restored})
 
 
@@ -226,7 +247,7 @@ class ChangeWorker(WorkerView):
     service: Callable[..., object]
 
     def post(self, request: Request, slug: str, pseudonym: str) -> Response:
-        _decide(self, request, slug, pseudonym, type(self).service)
+        self.decide(request, slug, pseudonym, type(self).service)
         return self.answer(*self.look_up(request, slug, pseudonym))
 
 
@@ -264,21 +285,76 @@ DismissProposal = change_by(
 )
 
 
-def _decide(
-    view: WorkerView,
-    request: Request,
-    slug: str,
-    pseudonym: str,
-    service: Callable[..., Any],
-) -> Any:
-    """Call a service that decides about a worker, with the request's reason."""
-    campaign, worker = view.look_up(request, slug, pseudonym)
-    form = ReasonSerializer(data=request.data)
-    form.is_valid(raise_exception=True)
-    return service(
-        campaign=campaign,
-        worker=worker,
-        reason=form.validated_data["reason"],
-        actor=account_of(request),
-        at=timezone.now(),
+MOST_WORKERS = 1000
+
+
+class MessageSerializer(serializers.ModelSerializer[WorkerMessage]):
+    """A message, and how many workers have got it."""
+
+    recipients = serializers.IntegerField(source="all_count", read_only=True)
+    sent = serializers.IntegerField(source="sent_count", read_only=True)
+    not_reached = serializers.IntegerField(
+        source="lost_count", read_only=True, help_text="workers whom the marketplace did not reach"
+    )
+
+    class Meta:
+        model = WorkerMessage
+        fields = ["id", "subject", "text", "planned_at", "recipients", "sent", "not_reached"]
+
+
+class NewMessageSerializer(serializers.Serializer[Any]):
+    """A message to send."""
+
+    workers = serializers.ListField(
+        child=serializers.CharField(max_length=10),
+        allow_empty=False,
+        max_length=MOST_WORKERS,
+        help_text="pseudonyms",
+    )
+    subject = serializers.CharField(max_length=MOST_SUBJECT)
+    text = serializers.CharField(max_length=MOST_TEXT)
+
+
+@extend_schema_view(get=extend_schema(summary="Messages to workers, the latest first"))
+class MessageList(CampaignRows[WorkerMessage]):
+    """Messages to the campaign's workers, the latest first."""
+
+    serializer_class = MessageSerializer
+    queryset = WorkerMessage.objects.all()
+    may_read, may_write = Right.REVIEW, Right.MANAGE
+
+    def rows(self) -> QuerySet[WorkerMessage]:
+        return _counted(self.campaign.worker_messages.order_by("-pk"))
+
+    @extend_schema(
+        summary="Write to workers",
+        request=NewMessageSerializer,
+        responses={201: MessageSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, **_: str) -> Response:
+        """Store a message, which the next sync sends, to each worker at most once."""
+        campaign = self.campaign
+        given = validated(NewMessageSerializer, request)
+        made = plan_message(
+            campaign=campaign,
+            pseudonyms=given["workers"],
+            subject=given["subject"],
+            text=given["text"],
+            key=uuid.uuid4().hex,
+            sender=account_of(request),
+            at=timezone.now(),
+        )
+        found = _counted(WorkerMessage.objects.filter(pk=made.pk)).get()
+        return Response(MessageSerializer(found).data, status=status.HTTP_201_CREATED)
+
+
+def _counted(rows: QuerySet[WorkerMessage]) -> QuerySet[WorkerMessage]:
+    def number(status: MessageStatus) -> Count:
+        return Count("recipients", filter=Q(recipients__status=status))
+
+    return rows.annotate(
+        all_count=Count("recipients"),
+        sent_count=number(MessageStatus.SENT),
+        lost_count=number(MessageStatus.NOT_REACHED),
     )

@@ -1,6 +1,6 @@
 import datetime
 import django.db.models.deletion
-import hits.models.accounts
+import hits.models.syncs
 from django.conf import settings
 from django.db import migrations, models
 
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             name='Installation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(default=hits.models.accounts.new_installation_name, editable=False, max_length=16)),
+                ('name', models.CharField(default=hits.models.syncs.new_installation_name, editable=False, max_length=16)),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='installation_is_one')],
@@ -126,7 +126,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=64, unique=True)),
                 ('subject', models.CharField(max_length=200)),
                 ('text', models.TextField()),
-                ('sender', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='worker_messages', to=settings.AUTH_USER_MODEL)),
+                ('sender', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='worker_messages', to=settings.AUTH_USER_MODEL)),
                 ('planned_at', models.DateTimeField()),
             ],
             options={
@@ -205,6 +205,7 @@ class Migration(migrations.Migration):
                 ('submitted_at', models.DateTimeField()),
                 ('decided_at', models.DateTimeField(blank=True, null=True)),
                 ('feedback', models.CharField(blank=True, help_text='what the worker was told', max_length=1024)),
+                ('practice', models.CharField(blank=True, default='', max_length=40)),
                 ('unplaced_answer', models.TextField(blank=True)),
             ],
             options={
@@ -243,10 +244,11 @@ class Migration(migrations.Migration):
                 ('reason', models.CharField(max_length=1024)),
                 ('planned_at', models.DateTimeField()),
                 ('sent_at', models.DateTimeField(blank=True, null=True)),
+                ('refusal', models.TextField(blank=True, default='')),
             ],
             options={
                 'verbose_name_plural': 'bonuses',
-                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='bonus_is_positive'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='bonus_has_a_reason')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='bonus_is_positive'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='bonus_has_a_reason'), models.CheckConstraint(condition=models.Q(('refusal', ''), ('sent_at', None), _connector='OR'), name='bonus_refused_is_not_sent')],
             },
         ),
         migrations.CreateModel(

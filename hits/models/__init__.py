@@ -1,15 +1,11 @@
 """HITs, assignments, payments and messages: our requests and what the marketplace reported."""
 
-from hits.models.accounts import (
-    Installation,
-    WorkerAccount,
-    new_installation_name,
-)
 from hits.models.hits import (
     DECIDED,
     MOST_ASSIGNMENTS,
     Assignment,
     AssignmentStatus,
+    Bonus,
     Claim,
     Hit,
     HitStatus,
@@ -17,8 +13,17 @@ from hits.models.hits import (
     TaskPage,
     WorkerBarring,
 )
-from hits.models.messages import Bonus, MessageRecipient, MessageStatus, WorkerMessage
-from hits.models.syncs import SILENT_AFTER, CallPace, Listing, ProcessedMessage, Sync, SyncProblem
+from hits.models.syncs import (
+    SILENT_AFTER,
+    CallPace,
+    Installation,
+    Listing,
+    ProcessedMessage,
+    Sync,
+    SyncProblem,
+    new_installation_name,
+)
+from hits.models.workers import MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
 
 __all__ = [
     "DECIDED",

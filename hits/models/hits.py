@@ -1,4 +1,4 @@
-"""HIT types, HITs, their task pages with claims, and assignments."""
+"""HIT types, HITs, their task pages with claims, and assignments with their bonuses."""
 
 from datetime import datetime
 from typing import Self
@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from annotate.models import Campaign, Device, Submission, Task
-from hits.models.accounts import WorkerAccount
+from hits.models.workers import WorkerAccount
 from qualcontrol.models import HeldPayment
 
 # MTurk's fee is higher for HITs with ten or more assignments. A HIT created with fewer can never
@@ -84,7 +84,7 @@ class Hit(models.Model):
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
     # UniqueRequestToken of the call that creates the HIT, stored before the call. It is also part
-    # of the RequesterAnnotation (hits.mturk.annotations).
+    # of the RequesterAnnotation (hits.mturk.hit_texts).
     token = models.CharField(max_length=64, unique=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     status = models.CharField(max_length=7, choices=HitStatus, default=HitStatus.PLANNED)
@@ -99,7 +99,7 @@ class Hit(models.Model):
     # Time since which submissions wait to be ingested; empty if none do.
     unread_since = models.DateTimeField(null=True, blank=True)
     # Number of submissions when a listing left the HIT to be read in shares; empty if it is not
-    # left (hits.reconcile.shares).
+    # left (hits.reconcile.run).
     to_read = models.PositiveSmallIntegerField(null=True, blank=True)
     # When the marketplace last listed the HIT; empty if it never did.
     listed_at = models.DateTimeField(null=True, blank=True)
@@ -159,6 +159,11 @@ class Hit(models.Model):
 class TaskPageQuerySet(models.QuerySet["TaskPage"]):
     def of(self, campaign: Campaign) -> Self:
         return self.filter(hit__campaign=campaign)
+
+    def of_account(self, account: WorkerAccount) -> Self:
+        return self.filter(
+            marketplace_id=account.marketplace_id, hit__campaign__endpoint=account.endpoint
+        )
 
     def answered(self) -> Self:
         """Return pages whose answer is stored. The worker may have submitted it since."""
@@ -296,6 +301,8 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=1024, blank=True, help_text="what the worker was told")
+    # Marks of the practice that was submitted with it (annotate.services.practice).
+    practice = models.CharField(max_length=40, blank=True, default="")
     # The marketplace's text of an answer that fits no task. A long text is cut.
     unplaced_answer = models.TextField(blank=True)
 
@@ -351,3 +358,40 @@ class WorkerBarring(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account} {'kept from' if self.is_wanted else 'let into'} {self.hit_type}"
+
+
+class BonusQuerySet(models.QuerySet["Bonus"]):
+    def unsent(self) -> Self:
+        return self.filter(sent_at=None, refusal="")
+
+    def not_given_up(self) -> Self:
+        return self.filter(refusal="")
+
+
+class Bonus(models.Model):
+    """A payment beyond the reward. It is stored before it is sent, and sent only once."""
+
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonuses")
+    token = models.CharField(max_length=64, unique=True)
+    amount = models.DecimalField(max_digits=8, decimal_places=2)
+    fee = models.DecimalField(max_digits=8, decimal_places=2)
+    reason = models.CharField(max_length=1024)
+    planned_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    # The marketplace's words, if it refused the bonus for good: it is then never sent.
+    refusal = models.TextField(blank=True, default="")
+
+    objects = BonusQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "bonuses"
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gt=0), name="bonus_is_positive"),
+            models.CheckConstraint(condition=~Q(reason=""), name="bonus_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(refusal="") | Q(sent_at=None), name="bonus_refused_is_not_sent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"${self.amount} for {self.assignment}"

@@ -1,9 +1,11 @@
-"""Syncs with the marketplace: their runs, problems, pace and events."""
+"""Syncs with the marketplace: their runs, problems, pace and events, and the name of this
+installation there."""
 
 from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
+from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign
 
@@ -90,7 +92,7 @@ class SyncProblem(models.Model):
 
 
 class CallPace(models.Model):
-    """When the next call to an endpoint may be made, by any process; see hits.mturk.pacing."""
+    """When the next call to an endpoint may be made, by any process; see hits.mturk.connection."""
 
     endpoint = models.CharField(max_length=300, unique=True)
     next_at = models.DateTimeField()
@@ -122,3 +124,23 @@ class ProcessedMessage(models.Model):
 
     def __str__(self) -> str:
         return self.document_id
+
+
+def new_installation_name() -> str:
+    return get_random_string(16)
+
+
+class Installation(models.Model):
+    """The random name of this database, which identifies its HITs (hits.mturk.hit_texts)."""
+
+    ONLY = 1  # primary key of the only row
+
+    name = models.CharField(max_length=16, default=new_installation_name, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="installation_is_one"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

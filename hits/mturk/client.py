@@ -80,14 +80,14 @@ class Marketplace(Connection):
 
     def assignment(self, assignment_id: str) -> ListedAssignment:
         listed = self._ask(
-            replies.OneAssignment, "get_assignment", AssignmentId=assignment_id
-        ).assignment
+            ListedAssignment, "get_assignment", "Assignment", AssignmentId=assignment_id
+        )
         if listed.assignment_id != assignment_id:
             raise strange("get_assignment", "it is about another assignment")
         return listed
 
     def hit(self, hit_id: str) -> ListedHit:
-        listed = self._ask(replies.OneHit, "get_hit", HITId=hit_id).hit
+        listed = self._ask(ListedHit, "get_hit", "HIT", HITId=hit_id)
         if listed.hit_id != hit_id:
             raise strange("get_hit", "it is about another HIT")
         return listed
@@ -109,15 +109,16 @@ class Marketplace(Connection):
         """Create a HIT and return it, or return the HIT created earlier with this token."""
         try:
             return self._ask(
-                replies.MadeHit,
+                CreatedHit,
                 "create_hit_with_hit_type",
+                "HIT",
                 HITTypeId=hit_type_id,
                 MaxAssignments=slots,
                 LifetimeInSeconds=lifetime_seconds,
                 Question=question,
                 RequesterAnnotation=annotation,
                 UniqueRequestToken=token,
-            ).hit
+            )
         except MarketplaceError as error:
             named = re.search(r"HIT with ID \W?([A-Z0-9]{1,64})", str(error))
             if "HitAlreadyExists" in error.code and named:
@@ -198,12 +199,13 @@ class Marketplace(Connection):
         # Listing first would not work: a type that was just created may not be listed yet.
         try:
             return self._ask(
-                replies.MadeQualificationType,
+                replies.QualificationType,
                 "create_qualification_type",
+                "QualificationType",
                 Name=name,
                 Description=description,
                 QualificationTypeStatus="Active",
-            ).made.type_id
+            ).type_id
         except MarketplaceError as error:
             if "already created a QualificationType" not in str(error):
                 raise

@@ -3,11 +3,16 @@
 botocore repeats calls after throttling, server errors and lost connections. A model of `replies`
 checks every reply. An invalid reply raises StrangeReply, which is a MarketplaceError like a
 refusal. Callers therefore never get a KeyError, or a text that the database cannot store.
+
+A marketplace limits the calls of an account, however many processes make them. With a pace, each
+call takes the next turn from a row of the database, and waits until then. If the marketplace
+throttles a call nevertheless, nobody calls for a while, which doubles each time.
 """
 
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -20,14 +25,59 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from botocore.utils import parse_timestamp
 from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
 from prometheus_client import Counter
 from pydantic import ValidationError
 
 from corpora.errors import DomainError
+from hits.models import CallPace
 from hits.mturk import replies
 from hits.mturk.endpoints import Endpoint
-from hits.mturk.pacing import Pace
 from hits.mturk.replies import Reply
+
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
+NO_PAUSE = timedelta()
+
+
+class Pace:
+    """Turns for the calls of this process among those of all processes."""
+
+    def __init__(
+        self, endpoint: str, *, per_second: float, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.endpoint = endpoint
+        self.between = timedelta(seconds=1 / per_second)
+        self.sleep = sleep
+        self.is_after_pause = False
+
+    def wait(self) -> None:
+        """Take the next turn and wait for it."""
+        with transaction.atomic():
+            row = self._locked()
+            now = timezone.now()
+            turn = max(now, row.next_at)
+            CallPace.objects.filter(pk=row.pk).update(next_at=turn + self.between)
+        self.is_after_pause = row.pause > NO_PAUSE
+        self.sleep((turn - now).total_seconds())
+
+    def note_throttled(self) -> None:
+        """Let nobody call for a while, twice as long as after the last throttled call."""
+        with transaction.atomic():
+            row = self._locked()
+            pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * row.pause))
+            next_at = max(row.next_at, timezone.now() + pause)
+            CallPace.objects.filter(pk=row.pk).update(next_at=next_at, pause=pause)
+
+    def note_answered(self) -> None:
+        """Forget the pause before this call, because the marketplace answers again."""
+        if self.is_after_pause:
+            CallPace.objects.filter(endpoint=self.endpoint).update(pause=NO_PAUSE)
+
+    def _locked(self) -> CallPace:
+        CallPace.objects.get_or_create(endpoint=self.endpoint, defaults={"next_at": timezone.now()})
+        return CallPace.objects.select_for_update().get(endpoint=self.endpoint)
+
 
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
@@ -285,9 +335,12 @@ class Connection:
             self._call("get_account_balance")
         return _skews.setdefault(self.endpoint.url, timedelta())
 
-    def _ask(self, model: type[Checked], operation: str, **arguments: Any) -> Checked:
-        """Make a call and return the checked reply; raises StrangeReply."""
-        return checked(model, self._call(operation, **arguments), operation)
+    def _ask(
+        self, model: type[Checked], operation: str, member: str = "", **arguments: Any
+    ) -> Checked:
+        """Make a call and return its checked reply, or this member of it; raises StrangeReply."""
+        answer = self._call(operation, **arguments)
+        return checked(model, answer.get(member) if member else answer, operation)
 
     def _pages(self, operation: str, key: str, **arguments: Any) -> Iterator[list[Any]]:
         """Yield the items of a list page by page, until a page is empty or has no token.

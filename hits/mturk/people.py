@@ -19,7 +19,7 @@ from pydantic import Field
 
 from annotate.models import Campaign
 from hits.mturk import replies
-from hits.mturk.connection import NO_ANSWER, MarketplaceError, checked
+from hits.mturk.connection import NO_ANSWER, Checked, MarketplaceError, checked, strange
 from hits.mturk.endpoints import endpoint_of
 from hits.mturk.replies import Count, Reply, Text
 
@@ -45,20 +45,18 @@ class MailCounts(Reply):
 
 
 class PeopleGroup(Reply):
-    """A group of own people. Without a link nobody new can join."""
+    """A group of own people. Without a link nobody new can join. `sends_mail` says whether the
+    marketplace can mail it."""
 
     id: Count
     name: Text
     page: Link
     shows_names: bool
     link: Link | None
+    sends_mail: bool
     members: Count
     tasks: list[GroupTasks]
     invitations: MailCounts
-
-
-class _Groups(Reply):
-    groups: list[PeopleGroup]
 
 
 class _Invited(Reply):
@@ -78,10 +76,6 @@ class Described(Reply):
 class _Withdrawn(Reply):
     worker_id: Text
     assignment_id: Text
-
-
-class _Withdrawals(Reply):
-    withdrawals: list[_Withdrawn]
 
 
 class _Named(Reply):
@@ -125,7 +119,7 @@ def withdrawn_work(campaign: Campaign, hit_type_id: str) -> dict[str, set[str]]:
     MarketplaceError."""
     answer = _send(campaign, "GET", f"/hit-types/{hit_type_id}/withdrawals")
     found: dict[str, set[str]] = defaultdict(set)
-    for each in checked(_Withdrawals, {"withdrawals": answer}, "list withdrawals").withdrawals:
+    for each in _checked_list(_Withdrawn, answer, "list withdrawals"):
         found[each.worker_id].add(each.assignment_id)
     return found
 
@@ -192,7 +186,13 @@ def invite(campaign: Campaign, group: int, addresses: list[str]) -> tuple[int, i
 
 
 def _groups(campaign: Campaign) -> list[PeopleGroup]:
-    return checked(_Groups, {"groups": _send(campaign, "GET", "/groups")}, "list groups").groups
+    return _checked_list(PeopleGroup, _send(campaign, "GET", "/groups"), "list groups")
+
+
+def _checked_list(model: type[Checked], answer: Any, operation: str) -> list[Checked]:
+    if not isinstance(answer, list):
+        raise strange(operation, "it is not a list")
+    return [checked(model, each, operation) for each in answer]
 
 
 def hit_types(campaign: Campaign) -> list[str]:

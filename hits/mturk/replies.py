@@ -164,7 +164,6 @@ class CreatedHit(Reply):
 
 class QualificationType(Reply):
     type_id: Id = Field(alias="QualificationTypeId")
-    name: Text = Field(default="", alias="Name")
 
 
 class Balance(Reply):
@@ -173,22 +172,6 @@ class Balance(Reply):
 
 class MadeHitType(Reply):
     hit_type_id: Id = Field(alias="HITTypeId")
-
-
-class MadeHit(Reply):
-    hit: CreatedHit = Field(alias="HIT")
-
-
-class OneHit(Reply):
-    hit: ListedHit = Field(alias="HIT")
-
-
-class OneAssignment(Reply):
-    assignment: ListedAssignment = Field(alias="Assignment")
-
-
-class MadeQualificationType(Reply):
-    made: QualificationType = Field(alias="QualificationType")
 
 
 class SentBonus(Reply):

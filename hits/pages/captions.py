@@ -6,8 +6,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from accounts.pages.listing import FilterForm, choice, csv_file, search, wants_csv
-from accounts.pages.paging import stretch_of
+from accounts.pages.lists import FilterForm, choice, csv_file, search, stretch_of, wants_csv
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind

@@ -44,30 +44,20 @@ def next_steps(
     rights: Collection[Right] = frozenset(Right),
 ) -> list[NextStep]:
     """The steps that somebody with these rights can take; empty if the campaign needs none."""
-    steps = _steps(campaign, progress, spend, open_checks, last_sync)
-    return [step for step in steps if step.needs in rights]
-
-
-def _steps(
-    campaign: Campaign,
-    progress: Progress,
-    spend: Spend,
-    open_checks: int,
-    last_sync: Sync | None,
-) -> list[NextStep]:
     # A draft whose captions were all imported needs no workers, only checks and a release.
     if campaign.status == CampaignStatus.DRAFT and (progress.missing or not progress.tasks):
         # While a job publishes it, the page shows the job's progress.
         is_published = sync_jobs([campaign.slug]).unfinished().exists()
-        return [] if is_published else [_publish(campaign)]
-    steps = [
-        *_halted(campaign, spend, last_sync),
-        *_short_of_people(campaign, progress),
-        *_to_pay(campaign),
-        *_to_decide(campaign),
-        *_to_review(campaign, open_checks),
-    ]
-    return steps or _at_the_end(campaign, progress)
+        steps = [] if is_published else [_publish(campaign)]
+    else:
+        steps = [
+            *_halted(campaign, spend, last_sync),
+            *short_of_people(campaign, progress),
+            *_to_pay(campaign),
+            *_to_decide(campaign),
+            *_to_review(campaign, open_checks),
+        ] or _at_the_end(campaign, progress)
+    return [step for step in steps if step.needs in rights]
 
 
 def _publish(campaign: Campaign) -> NextStep:
@@ -115,7 +105,7 @@ def _short_of_money(campaign: Campaign, spend: Spend) -> list[NextStep]:
     return [NextStep(sentence, label, address, is_problem=True, needs=Right.MANAGE)]
 
 
-def _short_of_people(campaign: Campaign, progress: Progress) -> list[NextStep]:
+def short_of_people(campaign: Campaign, progress: Progress) -> list[NextStep]:
     """A step if people joined, and are too few by the latest sync that asked."""
     if campaign.status != CampaignStatus.RUNNING or campaign.config.workers.who != "own":
         return []

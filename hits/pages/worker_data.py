@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.pages.signed_in import posted, user_of
+from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.models import Worker
 from corpora.errors import DomainError
 from hits.models import WorkerAccount
@@ -96,11 +96,8 @@ def worker_data(request: HttpRequest, pseudonym: str) -> HttpResponse:
     worker = get_object_or_404(Worker, pseudonym=pseudonym)
     form = EraseForm(worker, posted(request))
     if form.is_valid():
-        try:
+        with refusals_shown(request):
             erase_worker(worker=worker, by=user_of(request), at=timezone.now())
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
             messages.success(request, f"The data of {worker} is erased.")
         return redirect("hits:worker_data", pseudonym)
     context = {

@@ -5,7 +5,7 @@ Masters. It is rounded half up to cents and is at least one cent. The rates are 
 page, as quoted by several repositories (docs/decisions).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -14,13 +14,17 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 
-from annotate.campaign_file import CampaignConfig
+from annotate.campaign_file import CampaignConfig, seconds_for
 from annotate.models import Campaign, CampaignStatus, Response
 from annotate.queries.progress import open_work, pages_for
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
+# The federal minimum wage of the United States.
+MINIMUM_WAGE = Decimal("7.25")
+
+
 # Number of a HIT's slots that can still lead to a submission.
 OPEN_SLOTS = Case(
     When(status=HitStatus.PLANNED, then=F("slots")), default=F("available") + F("pending")
@@ -49,14 +53,15 @@ def slot_fee(config: CampaignConfig) -> Decimal:
     return fee_for(config.hit.reward, config.hit.assignments, masters=config.workers.masters)
 
 
-def slot_cost(campaign: Campaign) -> Decimal:
-    """Return the reward plus fee of one assignment of the campaign, in dollars."""
-    return slot_cost_of(campaign.config)
-
-
-def slot_cost_of(config: CampaignConfig) -> Decimal:
-    """Return the same for a campaign file."""
+def slot_cost(config: CampaignConfig) -> Decimal:
+    """Return the reward plus fee of one assignment of a campaign with this file, in dollars."""
     return config.hit.reward + slot_fee(config)
+
+
+def per_hour(config: CampaignConfig, seconds: float) -> Decimal:
+    """Return the pay in dollars per hour at this time for one response, of a second at least."""
+    whole = Decimal(max(seconds, 1.0)) * config.hit.images
+    return (config.hit.reward * 3600 / whole).quantize(CENT)
 
 
 @dataclass(frozen=True)
@@ -100,21 +105,21 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
     hits = _hits_by_campaign(keys)
-    sent = Bonus.objects.filter(assignment__hit__campaign__in=keys)
+    sent = Bonus.objects.not_given_up().filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
-    sums = {
-        key: {**settled.get(key, {}), **hits.get(key, {}), **bonuses.get(key, {})} for key in keys
-    }
-    return {
-        campaign.pk: Spend(
+    found = {}
+    for campaign in campaigns:
+        sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        for part in (settled, hits, bonuses):
+            sums.update(part.get(campaign.pk, {}))
+        found[campaign.pk] = Spend(
             budget=campaign.budget,
-            paid=sums[campaign.pk].get("paid", ZERO) + sums[campaign.pk].get("retired", ZERO),
-            owed=sums[campaign.pk].get("owed", ZERO),
-            open=sums[campaign.pk].get("open", ZERO),
-            bonuses=sums[campaign.pk].get("bonuses", ZERO),
+            paid=sums["paid"] + sums["retired"],
+            owed=sums["owed"],
+            open=sums["open"],
+            bonuses=sums["bonuses"],
         )
-        for campaign in campaigns
-    }
+    return found
 
 
 def _hits_by_campaign(keys: list[int]) -> dict[int, dict[str, Decimal]]:
@@ -182,7 +187,7 @@ def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
     """
     if campaign.status not in {CampaignStatus.RUNNING, CampaignStatus.PAUSED}:
         return None
-    work, cost = open_work(campaign), slot_cost(campaign)
+    work, cost = open_work(campaign), slot_cost(campaign.config)
     slots = work.pages(campaign.config) - outstanding_slots(campaign)
     to_add = slots * cost - money.left
     if slots <= 0 or to_add <= 0:
@@ -273,14 +278,10 @@ def panel_estimate(cost: Estimate, *, per_hour: Decimal | None = None) -> PanelE
     )
 
 
-# Time for one caption if none was measured yet. With it, a reward of $0.10 pays $9 an hour.
-SECONDS_PER_RESPONSE = 40
-
-
-def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estimate:
+def estimate(campaign: Campaign, seconds: float | None = None) -> Estimate:
     """Return the cost of all responses that the campaign must collect, if none is discarded.
 
-    `seconds` is the time that a worker needs for one response.
+    `seconds` is the time that a worker needs for one response, in place of the usual one.
     """
     tasks = campaign.tasks.order_by().values_list("wanted")
     lacking = Counter(dict(tasks.annotate(Count("pk"))))
@@ -307,15 +308,15 @@ def estimate_for(
     *,
     lacking: Mapping[int, int],
     tasks: int,
-    seconds: float = SECONDS_PER_RESPONSE,
+    seconds: float | None = None,
 ) -> Estimate:
     """Return the cost of {missing responses: tasks} to a campaign with this file, which has so many
     `tasks`."""
+    seconds = seconds_for(config.captions) if seconds is None else seconds
     responses = sum(lacks * number for lacks, number in lacking.items())
     unfinished = sum(number for lacks, number in lacking.items() if lacks)
     assignments = pages_for(lacking, config)
     reward, fee = config.hit.reward, slot_fee(config)
-    hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
         tasks=tasks,
         responses=responses,
@@ -326,5 +327,33 @@ def estimate_for(
         rewards=reward * assignments,
         fees=fee * assignments,
         hours_of_work=responses * seconds / 3600,
-        dollars_per_hour=hourly.quantize(CENT),
+        dollars_per_hour=per_hour(config, seconds),
+    )
+
+
+@dataclass(frozen=True)
+class WorkUnderWay:
+    """Numbers of assignments, and what they cost in dollars with fees."""
+
+    free: int  # nobody has accepted them
+    free_cost: Decimal
+    taken: int  # accepted, and not submitted at the last sync
+    unpaid: int  # submitted, and not decided
+
+
+def work_under_way(campaign: Campaign) -> WorkUnderWay:
+    """Count the campaign's assignments that are free, taken or unpaid, in two queries."""
+    alive = campaign.hits.filter(status__in=[HitStatus.PLANNED, HitStatus.OPEN, HitStatus.EXPIRED])
+    free = OPEN_SLOTS - F("pending")
+    counts = alive.aggregate(
+        free=Sum(free, default=0),
+        free_cost=Sum(free * (F("reward") + F("fee")), default=ZERO),
+        taken=Sum("pending", default=0),
+    )
+    submitted = Assignment.objects.of(campaign).filter(status=AssignmentStatus.SUBMITTED)
+    return WorkUnderWay(
+        free=int(counts["free"]),
+        free_cost=Decimal(counts["free_cost"]).quantize(CENT),
+        taken=int(counts["taken"]),
+        unpaid=submitted.aggregate(number=Count("pk"))["number"],
     )

@@ -9,10 +9,10 @@ from statistics import median
 from django.db.models import Count, Exists, OuterRef, Q
 
 from accounts.models import Team
-from annotate.campaign_file import CampaignConfig, Workers
+from annotate.campaign_file import CampaignConfig, Workers, seconds_for
 from annotate.models import Box, Campaign, Selection
 from hits.models import AssignmentStatus, WorkerAccount
-from hits.queries.costs import CENT, SECONDS_PER_RESPONSE
+from hits.queries.costs import per_hour
 from hits.queries.statistics import latest_seconds
 
 THUMBNAILS = 4
@@ -87,16 +87,19 @@ class HourlyPay:
         return self.pilot.name if self.pilot else ""
 
 
-def pilots(kind: str, *, team: Team, at_endpoint: str) -> list[Pilot]:
-    """The team's latest campaigns of a task type that have timed answers."""
-    candidates = Campaign.objects.of_team(team).filter(kind=kind, endpoint=at_endpoint)
+def pilots(config: CampaignConfig, *, team: Team, at_endpoint: str) -> list[Pilot]:
+    """The team's latest campaigns of the same task type that have timed answers, without those
+    whose captions are half or twice as long."""
+    candidates = Campaign.objects.of_team(team).filter(kind=config.kind, endpoint=at_endpoint)
     latest = candidates.order_by("-created_at", "-pk")[:MOST_LOOKED_AT]
-    return [pilot for campaign in latest if (pilot := _pilot(campaign))]
+    usual = seconds_for(config.captions)
+    return [pilot for campaign in latest if (pilot := _pilot(campaign, usual))]
 
 
-def _pilot(campaign: Campaign) -> Pilot | None:
+def _pilot(campaign: Campaign, usual: float) -> Pilot | None:
+    """The campaign's times; None if it has none, or asks for captions of another length."""
     seconds = latest_seconds(campaign)
-    if not seconds:
+    if not seconds or not 0.5 < seconds_for(campaign.config.captions) / usual < 2:
         return None
     # The limit below which the campaign's answers are flagged as hasty.
     least = campaign.config.flags.seconds
@@ -114,15 +117,11 @@ def hourly_pay(config: CampaignConfig, found: Sequence[Pilot]) -> list[HourlyPay
     """Pay per hour as in those of the pilots with enough answers, and by the general estimate,
     which comes last."""
     measured = islice((pilot for pilot in found if pilot.is_enough), MOST_PILOTS)
+    usual = seconds_for(config.captions)
     return [
         *(HourlyPay(each, each.seconds, per_hour(config, each.seconds)) for each in measured),
-        HourlyPay(None, float(SECONDS_PER_RESPONSE), per_hour(config, SECONDS_PER_RESPONSE)),
+        HourlyPay(None, usual, per_hour(config, usual)),
     ]
-
-
-def per_hour(config: CampaignConfig, seconds: float) -> Decimal:
-    whole = Decimal(max(seconds, 1.0)) * config.hit.images
-    return (config.hit.reward * 3600 / whole).quantize(CENT)
 
 
 def selections_to_choose(team: Team) -> Iterable[Selection]:

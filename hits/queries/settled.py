@@ -72,21 +72,15 @@ def _quiet_last_sync() -> QuerySet[Sync]:
 def _left() -> Q:
     """Whether the campaign has rows that a sync must still process."""
     campaign = OuterRef("pk")
+    unsent = MessageRecipient.objects.filter(status=MessageStatus.PLANNED)
+    # Of a worker whose id was deleted the marketplace cannot be told.
+    barrings = WorkerBarring.objects.filter(account__id_deleted_at=None)
+    untold = barrings.exclude(is_in_force=F("is_wanted"))
     return (
         Q(Exists(Hit.objects.alive().filter(campaign=campaign)))
         | Q(Exists(Assignment.objects.undecided().filter(hit__campaign=campaign)))
-        | Q(Exists(Bonus.objects.filter(assignment__hit__campaign=campaign, sent_at=None)))
-        | Q(Exists(_unsent().filter(message__campaign=campaign)))
-        | Q(Exists(_untold().filter(hit_type__campaign=campaign)))
+        | Q(Exists(Bonus.objects.unsent().filter(assignment__hit__campaign=campaign)))
+        | Q(Exists(unsent.filter(message__campaign=campaign)))
+        | Q(Exists(untold.filter(hit_type__campaign=campaign)))
         | Q(Exists(SyncProblem.objects.filter(campaign=campaign)))
     )
-
-
-def _unsent() -> QuerySet[MessageRecipient]:
-    return MessageRecipient.objects.filter(status=MessageStatus.PLANNED)
-
-
-def _untold() -> QuerySet[WorkerBarring]:
-    # Of a worker whose id was deleted the marketplace cannot be told.
-    known = WorkerBarring.objects.filter(account__id_deleted_at=None)
-    return known.exclude(is_in_force=F("is_wanted"))

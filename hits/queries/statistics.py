@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, dropwhile
 from math import ceil
 from statistics import median, quantiles
 from typing import Any
@@ -15,8 +15,8 @@ from django.db.models import CharField, Count, DateTimeField, F, Func, QuerySet,
 from django.db.models.functions import Cast, Substr
 
 from annotate.models import Campaign, Response, ResponseStatus
+from hits.queries.costs import per_hour
 
-CENT = Decimal("0.01")
 # Pay is measured on this many responses: the latest ones show how long the work takes now, and the
 # query takes the same time for every campaign.
 LATEST = 1000
@@ -66,7 +66,7 @@ def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> 
     Discarded responses are included. Imported ones are left out: their time may be that of the
     import, and says nothing about the pace of the campaign's own workers.
     """
-    last = _whole_hour(at)
+    last = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     begins = [last - timedelta(hours=back) for back in reversed(range(hours))]
     # Naming all values of the status, the database finds the responses by the index of times.
     rows = Response.objects.of(campaign).filter(
@@ -126,22 +126,20 @@ def _step(span: timedelta) -> timedelta:
     return DAY * max(1, ceil(span / (MOST_STEPS * DAY)))
 
 
-def time_left(hours: Sequence[Hour], *, missing: int) -> timedelta | None:
-    """Return how long the missing responses take at the pace of these hours.
+def rate_of(hours: Sequence[Hour]) -> float:
+    """Return the responses per hour in these hours.
 
     The last hour is ignored, as it is not over yet, and so are the first hours without responses.
-    Returns None if there were no responses.
     """
-    counted = [hour.responses for hour in hours[:-1]]
-    while counted and not counted[0]:
-        del counted[0]
-    if not counted:
-        return None
-    return timedelta(hours=missing * len(counted) / sum(counted))
+    counted = [*dropwhile(lambda number: not number, (hour.responses for hour in hours[:-1]))]
+    return sum(counted) / len(counted) if counted else 0.0
 
 
-def _whole_hour(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+def time_left(hours: Sequence[Hour], *, missing: int) -> timedelta | None:
+    """Return how long the missing responses take at the pace of these hours; None if there were no
+    responses."""
+    rate = rate_of(hours)
+    return timedelta(hours=missing / rate) if rate else None
 
 
 def latest_seconds(campaign: Campaign, *, with_imported: bool = True) -> list[int]:
@@ -165,14 +163,10 @@ def measured_pay(campaign: Campaign) -> Pay | None:
     middle = float(median(seconds))
     # `quantiles` needs two values.
     fast, _, slow = quantiles([*seconds, *seconds] if len(seconds) == 1 else seconds, n=4)
-
-    def per_hour(time: float) -> Decimal:
-        return (hit.reward * 3600 / (Decimal(time) * hit.images)).quantize(CENT)
-
     return Pay(
         median_seconds=middle,
-        per_hour=per_hour(middle),
-        low=per_hour(slow),
-        high=per_hour(max(fast, 1.0)),
+        per_hour=per_hour(campaign.config, middle),
+        low=per_hour(campaign.config, slow),
+        high=per_hour(campaign.config, fast),
         each=[float(hit.reward) * 3600 / (time * hit.images) for time in seconds],
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotate.models import Response, ResponseStatus
+from annotate.writing import in_words, shares_of
 from hits.models import AssignmentStatus, TaskPage
 from qualcontrol.models import Act, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers
@@ -40,7 +41,8 @@ class Event:
 
 def stories(responses: Sequence[Response]) -> dict[int, list[Event]]:
     """The story of each response by its key, the earliest event first. The responses must be all
-    those of their tasks, with `submission`, `imported_from` and `worker`. Takes two queries."""
+    those of their tasks, with `submission`, `imported_from`, `worker` and `behaviour`. Takes two
+    queries."""
     pages = _pages(responses)
     log: dict[int, list[Decision]] = defaultdict(list)
     entries = visible_to_reviewers(Decision.objects.filter(response__in=responses))
@@ -93,7 +95,10 @@ def _submission(response: Response, pages: dict[tuple[int, str], TaskPage]) -> I
         yield Event(page.opened_at, "task claimed by the worker's page")
         if page.answered_at is not None:
             yield Event(page.answered_at, "answer stored")
-    yield Event(response.submitted_at, "submitted to the marketplace")
+    behaviour = getattr(response, "behaviour", None)
+    shares = shares_of([behaviour.characters]) if behaviour else None
+    how = f"{in_words(shares['ways'])}." if shares else ""
+    yield Event(response.submitted_at, "submitted to the marketplace", why=how)
     if assignment.decided_at is not None:
         status = AssignmentStatus(assignment.status)
         paid = "assignment approved and paid" if status == AssignmentStatus.APPROVED else ""

@@ -49,9 +49,7 @@ def random_in_place_of_id() -> str:
 
 
 BEHAVIOUR = (
-    "keystrokes",
-    "pastes",
-    "pasted_characters",
+    "characters",
     "seconds_writing",
     "times_left",
     "device",
@@ -90,6 +88,9 @@ def data_of(worker: Worker) -> dict[str, Any]:
     Names of people who decided are left out: they are personal data of others.
     """
     account = WorkerAccount.objects.filter(worker=worker).first()
+    decisions = Decision.objects.filter(
+        Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
+    )
     return {
         "pseudonym": worker.pseudonym,
         "account": _account(account),
@@ -105,7 +106,7 @@ def data_of(worker: Worker) -> dict[str, Any]:
                 "reason": one.reason,
                 "at": _time(one.at),
             }
-            for one in _decisions(worker)
+            for one in decisions.select_related("campaign").order_by("pk").distinct()
         ],
         "exclusions": [
             {
@@ -152,6 +153,7 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
     for response in rows:
         behaviour = getattr(response, "behaviour", None)
         assessment = getattr(response, "assessment", None)
+        caption = getattr(response, "caption", None)
         yield {
             "id": response.pk,
             "campaign": response.campaign.slug,
@@ -159,7 +161,11 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
             "status": response.status.lower(),
             "submitted_at": _time(response.submitted_at),
             "seconds": response.seconds,
+            "withdrawn_at": _time(response.withdrawn_at),
             "content": KINDS[response.campaign.kind].answer(response),
+            "cannot_describe": response.cannot_describe,
+            "remark": caption.remark if caption else "",
+            "ratings": caption.ratings if caption else None,
             "behaviour": {name: getattr(behaviour, name) for name in BEHAVIOUR}
             if behaviour
             else None,
@@ -181,9 +187,15 @@ def _assignments(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
             "submitted_at": _time(row.submitted_at),
             "decided_at": _time(row.decided_at),
             "feedback": row.feedback,
+            "practice": row.practice,
             "unplaced_answer": row.unplaced_answer,
             "bonuses": [
-                {"amount": str(one.amount), "reason": one.reason, "sent_at": _time(one.sent_at)}
+                {
+                    "amount": str(one.amount),
+                    "reason": one.reason,
+                    "sent_at": _time(one.sent_at),
+                    "refusal": one.refusal,
+                }
                 for one in bonuses
                 if one.assignment_id == row.pk
             ],
@@ -191,12 +203,7 @@ def _assignments(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
 
 
 def _pages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
-    if account is None:
-        return
-    pages = TaskPage.objects.filter(
-        marketplace_id=account.marketplace_id, hit__campaign__endpoint=account.endpoint
-    )
-    for page in pages.order_by("pk"):
+    for page in TaskPage.objects.of_account(account).order_by("pk") if account else ():
         yield {
             "assignment_id": page.assignment_id,
             "opened_at": _time(page.opened_at),
@@ -216,8 +223,3 @@ def _messages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
             "status": row.get_status_display(),
             "sent_at": _time(row.sent_at),
         }
-
-
-def _decisions(worker: Worker) -> Any:
-    about = Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
-    return Decision.objects.filter(about).select_related("campaign").order_by("pk").distinct()

@@ -7,7 +7,7 @@ Barred workers get a private qualification that excludes them from the HIT type.
 does not notify them, and their statistics do not change. The qualification is revoked when there
 is work for them again.
 
-`notify` sends the messages that people have written to workers.
+`notify` sends the messages that people have written to workers, and the campaign's own.
 """
 
 from django.db.models import F, Q
@@ -17,7 +17,7 @@ from hits.models import HitType, MessageStatus, WorkerAccount, WorkerBarring, Wo
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.reconcile.run import MESSAGE_NAME, Run
 from hits.services.accounts import has_work, want_barred, workers_done
-from hits.services.messages import put_back, record_sent, take_recipients
+from hits.services.messages import put_back, record_sent, take_recipients, tell_workers
 from qualcontrol.models import kept_out
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import learn
@@ -74,7 +74,11 @@ def tell(marketplace: Marketplace, barring: WorkerBarring) -> None:
 
 
 def notify(run: Run) -> None:
-    """Send each planned message, to a hundred workers with a call."""
+    """Plan what the campaign tells workers, and send each planned message, to a hundred workers
+    with a call."""
+    if run.campaign.config.review.tells_workers:
+        with run.alone("what workers are told"):
+            tell_workers(campaign=run.campaign, at=run.at)
     waiting = WorkerMessage.objects.filter(
         campaign=run.campaign, recipients__status=MessageStatus.PLANNED
     ).distinct()

@@ -7,9 +7,9 @@ All HITs are still listed, but less often.
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from django.conf import settings
 
@@ -24,17 +24,6 @@ from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import HIT_NAME
 
 log = logging.getLogger(__name__)
-
-
-@dataclass
-class Hints:
-    """The HITs of a campaign that its events name.
-
-    `is_whole` means that all HITs have to be read, because an event names an unknown HIT.
-    """
-
-    hits: set[str] = field(default_factory=set)
-    is_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,14 +46,12 @@ def take_events(*, at: datetime, at_most: int | None = None) -> Taken:
         return Taken()
     received, complete = _receive(at)
     about = _campaigns_of(received)
-    hints: dict[int, Hints] = defaultdict(Hints)
-    for named in about.values():
-        for pk, hit_id in named:
-            hints[pk].hits.add(hit_id)
-            hints[pk].is_whole |= not hit_id
+    hits: dict[int, set[str]] = defaultdict(set)
+    for pk, hit_id in chain.from_iterable(about.values()):
+        hits[pk].add(hit_id)
     ingested, failed = 0, set()
-    for campaign in Campaign.objects.filter(pk__in=hints).order_by("pk"):
-        read, unread = _ingest(campaign, hints[campaign.pk], at_most)
+    for campaign in Campaign.objects.filter(pk__in=hits).order_by("pk"):
+        read, unread = _ingest(campaign, hits[campaign.pk], at_most)
         ingested += read
         failed |= {(campaign.pk, hit_id) for hit_id in unread}
     # Messages about HITs that could not be read stay in the queue, hidden for some minutes.
@@ -90,19 +77,13 @@ def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
 
 def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
     """Store a message that cannot be read and delete it from the queue, which it would block."""
-    message_row, is_new = ProcessedMessage.objects.get_or_create(
+    row, is_new = ProcessedMessage.objects.get_or_create(
         document_id=sqs.digest(message.body),
-        defaults={
-            "received_at": at,
-            "problem": problem,
-            "body": storable(message.body),
-        },
+        defaults={"received_at": at, "problem": problem, "body": storable(message.body)},
     )
     if is_new:
         log.warning(
-            "A message of the queue is set aside as processed message %s: %s",
-            message_row.pk,
-            problem,
+            "A message of the queue is set aside as processed message %s: %s", row.pk, problem
         )
     sqs.delete([message])
 
@@ -115,17 +96,13 @@ def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tu
     """
     named = {pair for notification in received.values() for pair in notification.named}
     here = {"campaign__endpoint": settings.MTURK_ENDPOINT}
-    of_hit = dict(
-        Hit.objects.filter(hit_id__in={hit_id for _, hit_id in named}, **here).values_list(
-            "hit_id", "campaign"
-        )
-    )
-    of_type = dict(
-        HitType.objects.filter(hit_type_id__in={kind for kind, _ in named}, **here).values_list(
-            "hit_type_id", "campaign"
-        )
-    )
-    repeated = _known(received.values())
+    hits = Hit.objects.filter(hit_id__in={hit_id for _, hit_id in named}, **here)
+    types = HitType.objects.filter(hit_type_id__in={hit_type for hit_type, _ in named}, **here)
+    of_hit = dict(hits.values_list("hit_id", "campaign"))
+    of_type = dict(types.values_list("hit_type_id", "campaign"))
+    ids = {notification.document_id for notification in received.values()}
+    processed = ProcessedMessage.objects.filter(document_id__in=ids)
+    repeated = set(processed.values_list("document_id", flat=True))
     about: dict[Message, set[tuple[int, str]]] = {message: set() for message in received}
     for message, notification in received.items():
         for hit_type_id, hit_id in notification.named:
@@ -138,32 +115,27 @@ def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tu
     return about
 
 
-def _known(notifications: Iterable[Notification]) -> set[str]:
-    """Return the document ids of the notifications that were processed before."""
-    ids = {notification.document_id for notification in notifications}
-    return set(
-        ProcessedMessage.objects.filter(document_id__in=ids).values_list("document_id", flat=True)
-    )
+def _ingest(campaign: Campaign, named: set[str], at_most: int | None) -> tuple[int, set[str]]:
+    """Return the number of submissions ingested, and the ids of the HITs that were not read.
 
-
-def _ingest(campaign: Campaign, hints: Hints, at_most: int | None) -> tuple[int, set[str]]:
-    """Return the number of submissions ingested, and the ids of the HITs that were not read."""
+    If an unknown HIT is among the named ones, all HITs of the campaign are read.
+    """
     try:
         sync = reconcile(
             campaign,
             steps=(ingest,),
-            is_whole=hints.is_whole,
-            named=frozenset(hints.hits - {""}),
+            is_whole="" in named,
+            named=frozenset(named - {""}),
             at_most=at_most,
         )
     except DomainError as error:
         log.warning("%s: %s", campaign, error)
-        return 0, hints.hits
+        return 0, named
     found = campaign.sync_problems.filter(last_at__gte=sync.finished_at)
     troubled = set(found.values_list("subject", flat=True)) if sync.problems else set()
-    if troubled and not troubled <= {HIT_NAME(hit_id) for hit_id in hints.hits}:
-        return sync.ingested, hints.hits
-    return sync.ingested, {hit_id for hit_id in hints.hits if HIT_NAME(hit_id) in troubled}
+    if troubled and not troubled <= {HIT_NAME(hit_id) for hit_id in named}:
+        return sync.ingested, named
+    return sync.ingested, {hit_id for hit_id in named if HIT_NAME(hit_id) in troubled}
 
 
 def _forget(done: dict[Message, Notification], *, at: datetime) -> None:

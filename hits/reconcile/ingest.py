@@ -19,14 +19,14 @@ from django.utils import timezone
 from annotate.models import Campaign
 from annotate.services.places import batches
 from hits.models import Assignment, Hit, Listing, TaskPage
-from hits.mturk.annotations import Annotation
+from hits.mturk.hit_texts import Annotation
 from hits.mturk.replies import ListedHit, ListedStatus
-from hits.reconcile.reading import HitReader, listed_values, reading
-from hits.reconcile.run import HIT_NAME, Run
-from hits.reconcile.shares import Work, held_shares, in_shares
+from hits.reconcile import reading
+from hits.reconcile.reading import HitReader, listed_values
+from hits.reconcile.run import HIT_NAME, Run, Work, held_shares, in_shares
+from hits.reconcile.storing import numbers_by_hit
 from hits.reconcile.unknown import Unknown
-from hits.services.closed_pages import close_pages
-from hits.services.counts import numbers_by_hit
+from hits.services.hit_pages import close_pages
 
 
 class Stored:
@@ -52,11 +52,6 @@ class Stored:
         values = listed_values(hit, listed, unread=0)
         is_equal = all(getattr(hit, name) == value for name, value in values.items())
         return is_equal and self.pages.get(hit.pk, 0) <= hit.pending
-
-
-def note_listed_again(keys: Iterable[int]) -> None:
-    """Record that the marketplace has listed these HITs now."""
-    Hit.objects.filter(pk__in=list(keys)).update(listed_at=timezone.now())
 
 
 # With more HITs than this to read, all HITs are listed instead.
@@ -92,17 +87,13 @@ def read_left(run: Run) -> None:
     with held_shares(run.campaign, Work.READ, run.shares) as shares:
         left = in_shares(run.campaign.hits.to_read().order_by("pk"), shares, hit="pk")
         rows, run.sync.has_more_to_read = run.first_batch(
-            left.values_list("pk", "hit_id"), _name_of_row, most=run.reads_left
+            left.values_list("pk", "hit_id"), lambda row: HIT_NAME(row[1]), most=run.reads_left
         )
         for batch in batches([pk for pk, _ in rows]):
-            with reading(run) as reader:
+            with reading.reader(run) as reader:
                 for hit in left.filter(pk__in=batch):
-                    reader.read_left(hit)
+                    reader.read(hit, reading.read_left)
     run.is_cut_short |= run.sync.has_more_to_read
-
-
-def _name_of_row(row: tuple[int, str | None]) -> str:
-    return HIT_NAME(row[1])
 
 
 def _close_lapsed(run: Run) -> None:
@@ -121,7 +112,7 @@ def _ingest_all(run: Run) -> None:
     awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), Stored(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
-    with reading(run) as reader:
+    with reading.reader(run) as reader:
         for page in run.marketplace.hit_pages():
             found = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
             own = [(hit, listed) for hit, listed in found if hit is not None]
@@ -132,10 +123,10 @@ def _ingest_all(run: Run) -> None:
                 is_at_the_end = False
                 break
         for hit, listed in troubled:
-            reader.read_listed(hit, listed)
+            reader.read(hit, reading.read_listed, listed)
         for hit in run.healthy_first(awaited.created(), HIT_NAME):
             # The HIT is not in the list, or its entry could not be read.
-            reader.read_by_itself(hit)
+            reader.read(hit, reading.read_by_itself)
     run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
 
 
@@ -149,9 +140,9 @@ def _ingest_page(
             with run.alone(HIT_NAME(hit)):
                 unchanged.append(hit.pk)
         else:
-            reader.read_listed(hit, listed)
+            reader.read(hit, reading.read_listed, listed)
     if unchanged:
-        note_listed_again(unchanged)
+        Hit.objects.filter(pk__in=unchanged).update(listed_at=timezone.now())
 
 
 def _is_full_list_due(run: Run) -> bool:
@@ -189,9 +180,9 @@ class _Awaited:
 
 def _ingest_named(run: Run) -> None:
     hits = run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk")
-    with reading(run) as reader:
+    with reading.reader(run) as reader:
         for hit in run.healthy_first(hits, HIT_NAME):
-            reader.read_by_itself(hit)
+            reader.read(hit, reading.read_by_itself)
 
 
 def _ingest_answered(run: Run) -> None:
@@ -210,9 +201,9 @@ def _ingest_answered(run: Run) -> None:
     if len(to_read) > MOST_READ_ALONE:
         _ingest_all(run)
         return
-    with reading(run) as reader:
+    with reading.reader(run) as reader:
         for hit in run.healthy_first(to_read, HIT_NAME):
             # Anybody can open a page, so a HIT may have more answered pages than slots.
             answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
             if answered:
-                reader.read_unlisted(hit, answered=answered)
+                reader.read(hit, reading.read_unlisted, answered)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVarTuple
 
 from django.conf import settings
 from django.db import DataError, IntegrityError
@@ -18,16 +18,16 @@ from django.utils import timezone
 from hits.models import Assignment, Hit, HitStatus, TaskPage
 from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment, ListedHit, ListedStatus
-from hits.reconcile.run import HIT_NAME, Done, Run
-from hits.reconcile.shares import AT_ONCE
+from hits.reconcile.run import AT_ONCE, HIT_NAME, Done, Run
 from hits.reconcile.storing import (
     ask_for_surplus,
-    store_apart,
+    numbers_by_hit,
+    recount,
+    store,
     store_each,
-    store_together,
+    store_with_counts,
 )
-from hits.services.closed_pages import close_pages, close_returned
-from hits.services.counts import numbers_by_hit, recount, store_with_counts
+from hits.services.hit_pages import close_pages, close_returned
 from hits.services.submissions import Reported
 
 # Not all servers of the marketplace may know a HIT right after it was created.
@@ -35,6 +35,8 @@ MADE_LATELY = timedelta(minutes=10)
 # Number of submissions, or of HITs without any, after which they are stored. On SQLite, nobody else
 # writes meanwhile.
 MOST_TOGETHER = 100
+
+Given = TypeVarTuple("Given")
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,11 @@ class _Reading:
 
 
 @contextmanager
-def reading(run: Run) -> Iterator["HitReader"]:
+def reader(run: Run) -> Iterator["HitReader"]:
     """Context in which HITs are read. At its end, everything is stored."""
-    reader = HitReader(run)
-    yield reader
-    reader.store()
+    made = HitReader(run)
+    yield made
+    made.store()
 
 
 class HitReader:
@@ -78,43 +80,20 @@ class HitReader:
         self.run = run
         self._lot: list[_Reading] = []
 
-    def read_listed(self, hit: Hit, listed: ListedHit) -> None:
-        """Update a HIT, its assignments and its responses from its entry in the marketplace's list.
-
-        It is a problem if the HIT has another number of assignments than was requested.
-        """
-        self._read(hit, partial(_read_listed, self.run, hit, listed))
-
-    def read_by_itself(self, hit: Hit) -> None:
-        """Request one HIT from the marketplace and read it; note that it is gone if it is not
-        there."""
-        self._read(hit, partial(_read_by_itself, self.run, hit))
-
-    def read_unlisted(self, hit: Hit, *, answered: int) -> None:
-        """Read the assignments of a HIT without its counts; `answered` is the number of new
-        answers."""
-        self._read(hit, partial(_read_unlisted, self.run, hit, answered))
-
-    def read_left(self, hit: Hit) -> None:
-        """Read the assignments of a HIT that a listing has left."""
-        self._read(hit, partial(_read_left, self.run, hit))
-
-    def _read(self, hit: Hit, read: Callable[[], _Reading]) -> None:
+    def read(self, hit: Hit, how: Callable[[Run, Hit, *Given], _Reading], *given: *Given) -> None:
+        """Read a HIT by one of the functions of this module, such as `read_listed`."""
         is_troubled = HIT_NAME(hit) in self.run.troubled
         if is_troubled:
             self.store()
         with self.run.alone(HIT_NAME(hit), ends=False):
-            self._lot.append(read())
+            self._lot.append(how(self.run, hit, *given))
         if is_troubled or sum(len(each.found) or 1 for each in self._lot) >= MOST_TOGETHER:
             self.store()
 
     def store(self) -> None:
         """Store what was read since the last call."""
         lot, self._lot = self._lot, []
-        reported = [Reported(each.hit, listed) for each in lot for listed in each.readable]
-        if not store_together(self.run, reported):
-            for each in lot:
-                store_apart(self.run, each.hit, each.readable)
+        store(self.run, [Reported(each.hit, listed) for each in lot for listed in each.readable])
         for each in lot:
             strange = (found for found in each.found if isinstance(found, StrangeReply))
             store_each(self.run, each.hit, strange)
@@ -127,7 +106,8 @@ class HitReader:
                     each.check()
 
 
-def _read_by_itself(run: Run, hit: Hit) -> _Reading:
+def read_by_itself(run: Run, hit: Hit) -> _Reading:
+    """Request one HIT from the marketplace and read it; note that it is gone if it is not there."""
     try:
         listed = run.marketplace.hit(hit.hit_id or "")
     except MarketplaceError as error:
@@ -135,10 +115,14 @@ def _read_by_itself(run: Run, hit: Hit) -> _Reading:
             raise
         note_gone(run, hit)
         return _Reading(hit)
-    return _read_listed(run, hit, listed)
+    return read_listed(run, hit, listed)
 
 
-def _read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
+def read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
+    """Read a HIT, its assignments and its responses from its entry in the marketplace's list.
+
+    It is a problem if the HIT has another number of assignments than was requested.
+    """
     if listed.status == ListedStatus.DISPOSED:
         note_gone(run, hit, is_certain=True)
         return _Reading(hit)
@@ -157,7 +141,8 @@ def _read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
     return _Reading(hit, found, listed, check=partial(_refuse_other_slots, hit, listed))
 
 
-def _read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
+def read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
+    """Read the assignments of a HIT without its counts, `answered` of which are new."""
     is_partial = hit.ingested + answered < hit.slots
     if _may_wait(run, hit, is_partial=is_partial, unread=answered):
         return _Reading(hit, waits_with=min(hit.available, hit.slots - hit.ingested))
@@ -165,7 +150,8 @@ def _read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
     return _Reading(hit, found, is_unlisted=True)
 
 
-def _read_left(run: Run, hit: Hit) -> _Reading:
+def read_left(run: Run, hit: Hit) -> _Reading:
+    """Read the assignments of a HIT that a listing has left."""
     found = _listed_assignments(run, hit, most=hit.to_read or 0)
     return _Reading(hit, found, is_unlisted=True)
 

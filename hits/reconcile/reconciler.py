@@ -25,17 +25,17 @@ from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
+from background.jobs.work import Work as JobWork
 from corpora.errors import DomainError, one_line
 from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.reconcile.bar import bar, notify
+from hits.reconcile.hit_types import listen
 from hits.reconcile.ingest import ingest, read_left
-from hits.reconcile.listen import listen
 from hits.reconcile.retire import close, retire
-from hits.reconcile.run import Run, Watcher
+from hits.reconcile.run import AT_ONCE, Run, Work
 from hits.reconcile.settle import settle
-from hits.reconcile.shares import AT_ONCE, Work
 from hits.reconcile.top_up import top_up
 from hits.reconcile.withdraw import withdraw
 from hits.services.syncs import in_words, keep_problems
@@ -43,7 +43,19 @@ from shared.database.connections import drop_lost_connections
 from shared.database.locks import process_lock
 
 Step = Callable[[Run], None]
-STEPS: tuple[Step, ...] = (ingest, withdraw, bar, close, top_up, listen, settle, notify, retire)
+# The steps in their order, and what each of them does, for people who watch it.
+WORDS: dict[Step, str] = {
+    ingest: "Reading submissions from the marketplace",
+    withdraw: "Asking for withdrawn work",
+    bar: "Hiding HITs from workers who have no task left",
+    close: "Closing HITs",
+    top_up: "Creating HITs at the marketplace",
+    listen: "Asking the marketplace for events",
+    settle: "Approving and paying submissions",
+    notify: "Sending messages to workers",
+    retire: "Deleting settled HITs",
+}
+STEPS = tuple(WORDS)
 WORK_OF_A_SHARE: dict[Work, Step] = {Work.READ: read_left, Work.PAY: settle}
 
 
@@ -65,7 +77,7 @@ def reconcile(
     named: frozenset[str] = frozenset(),
     pays_for: timedelta | None = None,
     at_most: int | None = None,
-    watcher: Watcher | None = None,
+    job: JobWork | None = None,
     waits: bool = False,
 ) -> Sync:
     """Run the steps once and return the Sync, which records their results and problems.
@@ -92,7 +104,7 @@ def reconcile(
             named=named,
             pays_for=pays_for,
             at_most=at_most,
-            watcher=watcher,
+            job=job,
         )
 
 
@@ -126,9 +138,14 @@ def _reconcile(
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
-    run = _begin(campaign, marketplace, at, is_whole, options)
+    sync = Sync.objects.create(
+        campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
+    )
+    campaign = Campaign.objects.get(pk=campaign.pk)
+    troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
+    run = Run(campaign, marketplace, at, sync, troubled=troubled, **options)
     marketplace.after_call = run.note_progress
-    sync, ended = run.sync, "The sync was stopped before its end. The next one continues."
+    ended = "The sync was stopped before its end. The next one continues."
     try:
         for step in steps:
             _take(run, step)
@@ -155,29 +172,14 @@ def _reconcile(
     return sync
 
 
-def _begin(
-    campaign: Campaign,
-    marketplace: Marketplace,
-    at: datetime,
-    is_whole: bool,
-    options: dict[str, Any],
-) -> Run:
-    sync = Sync.objects.create(
-        campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
-    )
-    campaign = Campaign.objects.get(pk=campaign.pk)
-    troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
-    return Run(campaign, marketplace, at, sync, troubled=troubled, **options)
-
-
 def _take(run: Run, step: Step) -> None:
     """Run a step; record its failure, because no step depends on the others' success.
 
     Raises errors that would stop every other step too: those of the database connection, and of a
     marketplace that does not answer.
     """
-    if run.watcher:
-        run.watcher.step(step.__name__)
+    if run.job:
+        run.job.step(WORDS[step])
     try:
         step(run)
     except (InterfaceError, OperationalError):
@@ -196,3 +198,32 @@ def result_in_words(sync: Sync) -> str:
         f"{sync.rejected} rejected, {counted(sync.hits_created, 'HIT')} created, "
         f"{sync.hits_retired} closed, {counted(sync.api_calls, 'API call')}"
     )
+
+
+OPEN_HITS = "workers can still accept its open HITs, and submitted work is not imported or paid"
+# What is still to be done at the marketplace for each new status.
+MEANWHILE = {
+    CampaignStatus.RUNNING: "its HITs are not all created",
+    CampaignStatus.PAUSED: OPEN_HITS,
+    CampaignStatus.FINISHED: OPEN_HITS,
+}
+
+
+def sync_moved(campaign: Campaign) -> Sync:
+    """Sync a campaign whose status has changed, and return the sync.
+
+    Raises DomainError if the sync fails. The new status is kept, and the message says what the next
+    sync has to do.
+    """
+    try:
+        done = reconcile(campaign, waits=True)
+        problem = done.error
+    except DomainError as error:
+        problem = str(error)
+    if problem:
+        status = CampaignStatus(campaign.status)
+        raise DomainError(
+            f"{campaign} is {status.label.lower()}, but the sync failed. Until one succeeds, "
+            f"{MEANWHILE[status]}. Solve the problem, then run `sync {campaign}`.\n{problem}"
+        )
+    return done

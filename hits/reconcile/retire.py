@@ -1,5 +1,6 @@
 """Close HITs that nobody needs, and delete settled ones, to keep the marketplace's lists short."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import transaction
@@ -23,9 +24,7 @@ def close(run: Run) -> None:
     if run.sync.listing:
         _withdraw_planned(run)
     still_open = run.campaign.hits.filter(status=HitStatus.OPEN).order_by("pk")
-    for hit in run.healthy_first(still_open, HIT_NAME):
-        with run.alone(HIT_NAME(hit)):
-            expire(run, hit)
+    expire_each(run, still_open)
 
 
 @transaction.atomic
@@ -37,6 +36,12 @@ def _withdraw_planned(run: Run) -> None:
     planned = run.campaign.hits.filter(status=HitStatus.PLANNED, planned_at__lt=run.at)
     for hit in planned.select_for_update(of=("self",)).order_by("pk"):
         hit.delete()
+
+
+def expire_each(run: Run, hits: Iterable[Hit]) -> None:
+    for hit in run.healthy_first(hits, HIT_NAME):
+        with run.alone(HIT_NAME(hit)):
+            expire(run, hit)
 
 
 def expire(run: Run, hit: Hit) -> None:
@@ -68,19 +73,14 @@ def retire(run: Run) -> None:
         # A bonus may have been planned since the query.
         if settled.filter(pk=hit.pk).exists():
             with run.alone(HIT_NAME(hit)):
-                _delete(run, hit)
-
-
-def _delete(run: Run, hit: Hit) -> None:
-    run.marketplace.delete_hit(hit.hit_id or "")
-    alive = Hit.objects.alive().filter(pk=hit.pk)
-    run.sync.hits_retired += alive.retire()
+                run.marketplace.delete_hit(hit.hit_id or "")
+                run.sync.hits_retired += Hit.objects.alive().filter(pk=hit.pk).retire()
 
 
 def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
     """Return the HITs that can be deleted.
 
-    Nobody works on them, and all bonuses are sent. Their approvals are older than
+    Nobody works on them, and no bonus waits to be sent. Their approvals are older than
     KEPT_AFTER_SETTLING, unless the campaign is finished, and their rejections can no longer be
     reverted.
     """
@@ -93,7 +93,7 @@ def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
     rejected = of_hit.filter(
         status=AssignmentStatus.REJECTED, decided_at__gt=now - REJECTION_CAN_BE_OVERRIDDEN
     )
-    bonuses = Bonus.objects.filter(assignment__hit=OuterRef("pk"), sent_at=None)
+    bonuses = Bonus.objects.unsent().filter(assignment__hit=OuterRef("pk"))
     return (
         campaign.hits.filter(
             ~Exists(recent),

@@ -1,24 +1,66 @@
-"""The state that the steps of one sync share, and the handling of their failures."""
+"""The state that the steps of one sync share, and the handling of their failures.
+
+Several workers can read the HITs of a campaign, and pay for them, at the same time, each in shares
+of its own. A HIT is always in the same share. A process that works in a share holds the share's
+lock for this work and decides what is due after it has the lock. So a share can be taken up any
+number of times, and a killed process leaves it to the next one.
+"""
 
 import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import Enum
-from typing import Protocol, TypeVar
+from enum import Enum, StrEnum
+from typing import Any, TypeVar
 
 from django.db import Error, InterfaceError, OperationalError
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotate.models import Campaign
+from background.jobs.work import Work as JobWork
 from corpora.errors import DomainError, one_line
 from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.mturk.replies import storable
-from hits.reconcile.shares import SHARES
+from shared.database.locks import process_lock
+
+# At most this many workers read, or pay, for one campaign at the same time.
+SHARES = range(4)
+# Numbers of HITs that are read, and of payments, before a worker turns to another campaign.
+AT_ONCE = 200
+
+Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
+
+
+class Work(StrEnum):
+    """What is done in shares."""
+
+    READ = "read"
+    PAY = "pay"
+
+
+@contextmanager
+def held_shares(campaign: Campaign, work: Work, wanted: Sequence[int]) -> Iterator[list[int]]:
+    """Hold the locks of the wanted shares during the block; yield those that nobody else holds."""
+    with ExitStack() as stack:
+        yield [
+            share
+            for share in wanted
+            if stack.enter_context(process_lock(f"sync-{campaign.pk}-{work}-{share}"))
+        ]
+
+
+def in_shares(rows: Rows, shares: Sequence[int], *, hit: str) -> Rows:
+    """Return the rows whose HIT, by the column `hit`, is in these shares."""
+    if len(shares) == len(SHARES):
+        return rows
+    found: Rows = rows.alias(share=F(hit) % len(SHARES)).filter(share__in=shares)
+    return found
+
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +96,10 @@ class Done(Enum):
         "HITs of campaigns that this database does not have were closed.",
     )
     WITHDRAWN = ("response was withdrawn.", "responses were withdrawn.")
+    GIVEN_UP = (
+        "bonus was refused for good and is not paid.",
+        "bonuses were refused for good and are not paid.",
+    )
     HELD = ("held payment needs a decision.", "held payments need a decision.")
 
     def in_words(self, number: int) -> str:
@@ -65,19 +111,6 @@ class StepStopped(DomainError):
     """A step ended early, because of too many failures or an empty account."""
 
 
-class Watcher(Protocol):
-    """Follows a sync, and can end it: each function may raise an error that is not an Exception."""
-
-    def step(self, name: str) -> None:
-        """A step begins."""
-
-    def expect(self, number: int) -> None:
-        """The step goes through so many HITs, assignments or payments."""
-
-    def next(self) -> None:
-        """One of them begins."""
-
-
 @dataclass
 class Run:
     """The state of one sync of one campaign, which the steps read and update.
@@ -85,7 +118,8 @@ class Run:
     `named` has the HITs that events named. `troubled` has the subjects with problems in earlier
     syncs; they come last, so that they do not delay the others. `pays_for` limits the time that
     payments take. `at_most` limits the number of HITs that are read, and that of payments; what is
-    left is done in shares. `shares` are those that this run reads and pays for.
+    left is done in shares. `shares` are those that this run reads and pays for. `job` shows the
+    progress, and ends the run if it is cancelled.
     """
 
     campaign: Campaign
@@ -97,12 +131,13 @@ class Run:
     pays_for: timedelta | None = None
     at_most: int | None = None
     shares: Sequence[int] = SHARES
-    watcher: Watcher | None = None
+    job: JobWork | None = None
     problems: dict[str, str] = field(default_factory=dict)
     done: Counter[Done] = field(default_factory=Counter)
     is_cut_short: bool = False
     is_complete: bool = False
     hits_read: int = 0
+    _begun: int = 0
     _failures_in_a_row: int = 0
     _unanswered: int = 0
 
@@ -122,8 +157,9 @@ class Run:
         after MOST_IN_A_ROW failures in a row, the error of the call after MOST_UNANSWERED
         unanswered calls, and errors of the database connection.
         """
-        if self.watcher and begins:
-            self.watcher.next()
+        if self.job and begins:
+            self.job.progress(self._begun)
+            self._begun += 1
         failures = self._failures_in_a_row
         try:
             yield
@@ -172,8 +208,9 @@ class Run:
     def healthy_first(self, rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Row]:
         """Return the rows in their order, but those that failed in earlier syncs at the end."""
         found = sorted(rows, key=lambda row: name_of(row) in self.troubled)
-        if self.watcher:
-            self.watcher.expect(len(found))
+        if self.job:
+            self.job.expect(len(found))
+            self._begun = 0
         return found
 
     @property

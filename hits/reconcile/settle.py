@@ -16,15 +16,24 @@ from django.utils import timezone
 
 from hits.models import Assignment, AssignmentStatus, Bonus
 from hits.mturk.client import MarketplaceError
-from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Done, Run
-from hits.reconcile.shares import Work, held_shares, in_shares
-from hits.reconcile.storing import ask_for
-from hits.services.counts import recount_all
+from hits.reconcile.run import (
+    ASSIGNMENT_NAME,
+    BONUS_NAME,
+    TOKENS_HOLD,
+    Done,
+    Run,
+    Work,
+    held_shares,
+    in_shares,
+)
+from hits.reconcile.storing import ask_for, recount_all
 from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
 
 # Decisions that are stored together. Until its own call, an assignment cannot be rejected.
 TOGETHER = 10
+# Longer than TOKENS_HOLD, so that a bonus whose answer was lost is not given up.
+GIVE_UP_AFTER = timedelta(days=1)
 
 
 def settle(run: Run) -> None:
@@ -76,7 +85,9 @@ def _settle_together(run: Run, keys: Sequence[int], decided: set[int]) -> None:
 
 
 def _send_bonuses(run: Run, shares: Sequence[int]) -> None:
-    planned = _planned_bonuses(run, shares)
+    planned = Bonus.objects.unsent().filter(assignment__hit__campaign=run.campaign)
+    planned = in_shares(planned, shares, hit="assignment__hit_id")
+    planned = planned.select_related("assignment__account").order_by("pk")
     bonuses, is_more = run.first_batch(planned, BONUS_NAME, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
@@ -150,12 +161,6 @@ def _count_settled(run: Run, assignment: Assignment, status: str) -> int:
     return assignment.hit_id
 
 
-def _planned_bonuses(run: Run, shares: Sequence[int]) -> QuerySet[Bonus]:
-    planned = Bonus.objects.filter(assignment__hit__campaign=run.campaign, sent_at=None)
-    planned = in_shares(planned, shares, hit="assignment__hit_id")
-    return planned.select_related("assignment__account").order_by("pk")
-
-
 def send(run: Run, bonus: Bonus) -> None:
     """Pay a planned bonus and record that it is sent. Raises StepStopped, MarketplaceError.
 
@@ -174,8 +179,19 @@ def send(run: Run, bonus: Bonus) -> None:
             )
         except MarketplaceError as error:
             run.stop_without_funds(error)
-            raise
-    Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
+            if not _is_final(error, bonus):
+                raise
+            given_up = Bonus.objects.unsent().filter(pk=bonus.pk).update(refusal=str(error))
+            run.done[Done.GIVEN_UP] += given_up
+            return
+    Bonus.objects.unsent().filter(pk=bonus.pk).update(sent_at=timezone.now())
+
+
+def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
+    """Whether the bonus is given up: the marketplace refuses it for itself, as after the worker
+    closed the account, and when it was tried for a day, its list of bonuses has been asked."""
+    is_old = bonus.planned_at < timezone.now() - GIVE_UP_AFTER
+    return is_old and not error.may_pass and not error.is_general
 
 
 def _is_sent(run: Run, bonus: Bonus) -> bool:
@@ -184,7 +200,7 @@ def _is_sent(run: Run, bonus: Bonus) -> bool:
     Equal bonuses cannot be told apart in the list. If it has some of those that are not known as
     sent, but not all, one that is paid again stands for one that is then found in the list.
     """
-    equal = Bonus.objects.filter(
+    equal = Bonus.objects.not_given_up().filter(
         assignment=bonus.assignment_id, amount=bonus.amount, reason=bonus.reason
     )
     if not equal.filter(planned_at__lt=timezone.now() - TOKENS_HOLD).exists():

@@ -1,47 +1,37 @@
-"""Store submitted assignments that the marketplace lists, and its decisions on them."""
+"""Store submitted assignments that the marketplace lists, its decisions on them, and how many of
+each there are in a HIT."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Least
 
+from annotate.services.places import batches
 from hits.models import DECIDED, Assignment, AssignmentStatus, Hit
+from hits.models.hits import AssignmentQuerySet
 from hits.mturk.client import MarketplaceError, StrangeReply
-from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
+from hits.mturk.replies import ListedAssignment
 from hits.reconcile.run import HIT_NAME, Run
-from hits.services.counts import recount
 from hits.services.payments import lapse_held
 from hits.services.submissions import Reported, take_submissions
 
-STATUSES = {
-    ListedAssignmentStatus.SUBMITTED: AssignmentStatus.SUBMITTED,
-    ListedAssignmentStatus.APPROVED: AssignmentStatus.APPROVED,
-    ListedAssignmentStatus.REJECTED: AssignmentStatus.REJECTED,
-}
 
-
-def store_together(run: Run, reported: Sequence[Reported]) -> bool:
-    """Store submitted assignments in one transaction; return whether this succeeded.
-
-    If it fails, the caller stores fewer together, so that only those that fail are missing.
-    """
+def store(run: Run, reported: Sequence[Reported]) -> None:
+    """Store submitted assignments in one transaction. If this fails, store each by itself, so that
+    only those that fail are missing."""
     try:
         ingest_assignments(run, reported)
     except (InterfaceError, OperationalError):
         raise
     except Exception:
-        return False
-    return True
-
-
-def store_apart(run: Run, hit: Hit, listed: Sequence[ListedAssignment]) -> None:
-    """Store a HIT's submitted assignments together or, if this fails, each by itself. Errors are
-    recorded under the HIT's name."""
-    if not store_together(run, [Reported(hit, each) for each in listed]):
-        store_each(run, hit, listed)
+        for hit, listed in reported:
+            store_each(run, hit, [listed])
 
 
 def store_each(run: Run, hit: Hit, found: Iterable[ListedAssignment | StrangeReply]) -> None:
-    """Store each listed assignment by itself; record the errors of those that cannot be read."""
+    """Store each listed assignment by itself; record errors under the HIT's name."""
     for listed in found:
         with run.alone(HIT_NAME(hit), begins=False, ends=False):
             if isinstance(listed, StrangeReply):
@@ -59,7 +49,7 @@ def ingest_assignments(run: Run, reported: Sequence[Reported]) -> None:
             if assignment.status == AssignmentStatus.LOST:
                 lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
                 lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
-            if assignment.status != STATUSES[each.status]:
+            if assignment.status != each.status.name:
                 note_decision(assignment, each)
     run.sync.ingested += sum(is_new for _, is_new in rows)
 
@@ -69,7 +59,7 @@ def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:
 
     An assignment is never decided here before it is decided at the marketplace.
     """
-    status = STATUSES[listed.status]
+    status = AssignmentStatus[listed.status.name]
     if status not in DECIDED:
         return False
     # An approval is final; a rejection can be overridden.
@@ -120,3 +110,57 @@ def _lose(run: Run, assignment: Assignment) -> bool:
     lapse_held(assignment=assignment.pk, at=run.at)
     recount(assignment.hit_id)
     return bool(lost)
+
+
+def recount(pk: int) -> None:
+    """Count the assignments of one HIT; see `recount_all`."""
+    recount_all([pk])
+
+
+def recount_all(keys: Collection[int]) -> None:
+    """Count each HIT's assignments that were ingested and those that are decided, and store both.
+
+    Faulty replies may have added more assignments than a HIT has slots, so the counts are at most
+    the number of slots. Surplus assignments no longer count once they are marked as lost.
+    """
+    for batch in batches(sorted(keys)):
+        with transaction.atomic(savepoint=False):
+            # The statement that counts must begin after others have stored their counts.
+            _lock(batch)
+            _store_counts(batch)
+
+
+@transaction.atomic
+def store_with_counts(hits: Sequence[Hit], *, columns: Sequence[str]) -> None:
+    """Store these columns of the HITs that are alive, and count the HITs' assignments."""
+    keys = [hit.pk for hit in hits]
+    _lock(keys)
+    Hit.objects.alive().bulk_update(hits, columns)
+    _store_counts(keys)
+
+
+def numbers_by_hit(rows: QuerySet[Any]) -> dict[int, int]:
+    """Return the number of the rows of each HIT that has any, by the HIT's key."""
+    return dict(rows.order_by().values_list("hit").annotate(Count("pk")))
+
+
+def _store_counts(keys: Collection[int]) -> None:
+    """Count the assignments of these HITs, which are locked."""
+    there = Assignment.objects.not_lost()
+    decided = there.filter(status__in=DECIDED)
+    Hit.objects.filter(pk__in=keys).update(ingested=_number(there), settled=_number(decided))
+
+
+def _lock(keys: Collection[int]) -> None:
+    list(
+        Hit.objects.select_for_update(no_key=True)
+        .filter(pk__in=keys)
+        .order_by("pk")
+        .values_list("pk")
+    )
+
+
+def _number(assignments: AssignmentQuerySet) -> Least:
+    of_hit = assignments.filter(hit=OuterRef("pk")).order_by().values("hit")
+    number = Subquery(of_hit.annotate(number=Count("pk")).values("number"))
+    return Least(F("slots"), Coalesce(number, Value(0)))

@@ -12,16 +12,15 @@ from django.db import transaction
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
-from annotate.queries.progress import open_work
+from annotate.queries.progress import open_work, work_now
 from hits.models import Assignment, Hit, HitStatus, HitType
-from hits.mturk.annotations import Annotation, installation_name
-from hits.mturk.answers import external_question
 from hits.mturk.client import MarketplaceError
+from hits.mturk.hit_texts import Annotation, campaign_mark, external_question, installation_name
 from hits.queries.costs import most_slots, outstanding_slots, slot_cost, slot_fee, spend
+from hits.reconcile.hit_types import current_hit_types, ensure_hit_type
 from hits.reconcile.reading import adopt
-from hits.reconcile.retire import expire
+from hits.reconcile.retire import expire, expire_each
 from hits.reconcile.run import HIT_NAME, TOKENS_HOLD, Run
-from hits.services.hit_types import current_hit_types, ensure_hit_type
 
 
 def top_up(run: Run) -> None:
@@ -68,14 +67,15 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
     if not current_hit_types(campaign).filter(pk=hit_type.pk).exists():
         return Excess()  # The reward changed during this sync; the next one plans.
     config = campaign.config
-    work = open_work(campaign)
+    work = work_now(campaign)
     wanted = work.pages(config)
     outstanding = outstanding_slots(campaign)
-    cost = slot_cost(campaign)
+    cost = slot_cost(campaign.config)
     # `floor` also rounds down negative numbers. Unpaid work needs no money.
     affordable = math.floor(spend(campaign).left / cost) if cost else wanted
     slots = max(0, min(wanted - outstanding, affordable))
-    most = most_slots(config, responses=work.missing, tasks=work.tasks)
+    whole = open_work(campaign)
+    most = most_slots(config, responses=whole.missing, tasks=whole.tasks)
     sizes = [most] * (slots // most) + ([slots % most] if slots % most else [])
     Hit.objects.bulk_create(
         Hit(
@@ -100,7 +100,7 @@ def _create(run: Run, hit: Hit) -> None:
             slots=hit.slots,
             lifetime_seconds=int(lifetime.total_seconds()),
             question=external_question(run.campaign),
-            annotation=str(Annotation.of(hit, installation_name())),
+            annotation=str(Annotation(installation_name(), campaign_mark(run.campaign), hit.token)),
             token=hit.token,
         )
     except MarketplaceError as error:
@@ -136,9 +136,7 @@ def _expire_superseded(run: Run) -> None:
     superseded = campaign.hits.filter(
         hit_type__in=others, status=HitStatus.OPEN, available__gt=0
     ).order_by("pk")
-    for hit in run.healthy_first(superseded, HIT_NAME):
-        with run.alone(HIT_NAME(hit)):
-            expire(run, hit)
+    expire_each(run, superseded)
 
 
 def _expire_stuck(run: Run) -> None:
@@ -154,6 +152,4 @@ def _expire_stuck(run: Run) -> None:
     used = run.campaign.hits.filter(
         status=HitStatus.OPEN, available__gt=0, pending=0, ingested__gt=0
     )
-    for hit in run.healthy_first(used.order_by("pk"), HIT_NAME):
-        with run.alone(HIT_NAME(hit)):
-            expire(run, hit)
+    expire_each(run, used.order_by("pk"))

@@ -3,14 +3,20 @@
 Their annotations show that they belong here. HITs of other programs are never changed.
 """
 
+from functools import cached_property
+
+from django.conf import settings
+
 from corpora.errors import DomainError
-from hits.models import MOST_ASSIGNMENTS, Hit, HitStatus, HitType
-from hits.mturk.annotations import campaign_mark
+from hits.models import MOST_ASSIGNMENTS, Hit, HitStatus, HitType, Installation
+from hits.mturk.client import Marketplace
+from hits.mturk.endpoints import endpoint_of
+from hits.mturk.hit_texts import Annotation, campaign_mark, installation_name
 from hits.mturk.replies import ListedHit
 from hits.queries.costs import fee_for
+from hits.queries.settled import published
+from hits.reconcile.hit_types import ensure_hit_type
 from hits.reconcile.run import HIT_NAME, Done, Run
-from hits.services.hit_types import ensure_hit_type
-from hits.services.unclaimed import Owners
 
 
 class Unknown:
@@ -32,9 +38,8 @@ class Unknown:
             return None
         with self.run.alone(HIT_NAME(listed.hit_id)):
             if annotation.campaign == self.mark:
-                return self._known(listed, annotation.token) or self._adopt(
-                    listed, annotation.token
-                )
+                token = annotation.token
+                return self._known(listed, token) or self._adopt(listed, token)
             if self.owners.is_unclaimed(listed):
                 self.run.marketplace.expire_hit(listed.hit_id)
                 self.run.done[Done.CLOSED] += 1
@@ -67,11 +72,12 @@ class Unknown:
             )
         campaign, config = self.run.campaign, self.run.campaign.config
         reward = config.hit.reward if listed.reward is None else listed.reward
+        is_used = Hit.objects.filter(token=token).exists()
         fields = {
             "campaign": campaign,
             "hit_type": self._type(listed),
             # The marketplace forgets a token after a day, so a second HIT may have the same one.
-            "token": f"{token[:31]}+{listed.hit_id[:32]}" if _is_used(token) else token,
+            "token": f"{token[:31]}+{listed.hit_id[:32]}" if is_used else token,
             "status": HitStatus.OPEN,
             "slots": listed.max_assignments,
             "available": listed.max_assignments,
@@ -105,5 +111,49 @@ class Unknown:
         )[0]
 
 
-def _is_used(token: str) -> bool:
-    return Hit.objects.filter(token=token).exists()
+class Owners:
+    """Finds the campaign of a HIT by the HIT's annotation."""
+
+    @cached_property
+    def installation(self) -> str:
+        return installation_name()
+
+    @cached_property
+    def published(self) -> set[str]:
+        """The marks of the campaigns that may have HITs."""
+        return {campaign_mark(each) for each in published().only("slug", "created_at")}
+
+    def annotation(self, listed: ListedHit) -> Annotation | None:
+        """Return the HIT's annotation; None if another program or installation created the HIT."""
+        annotation = Annotation.read(listed.annotation)
+        is_ours = annotation is not None and annotation.installation == self.installation
+        return annotation if is_ours else None
+
+    def is_unclaimed(self, listed: ListedHit) -> bool:
+        """Return whether the HIT is open, but its campaign is missing here or is a draft.
+
+        Such a HIT was created after the backup from which this database was restored.
+        """
+        annotation = self.annotation(listed)
+        return (
+            annotation is not None
+            and not listed.is_closed
+            and annotation.campaign not in self.published
+        )
+
+
+def close_without_campaigns() -> int:
+    """Close the unclaimed HITs if no campaign is published; return their number.
+
+    Raises DomainError. Such HITs exist after an early backup was restored. Otherwise the sync of
+    any campaign closes them. The marketplace's automatic approval pays their submissions.
+    """
+    if published().exists() or not Installation.objects.exists():
+        return 0  # Without an installation, this database has never created a HIT.
+    marketplace = Marketplace(endpoint_of(settings.MTURK_ENDPOINT))
+    owners, closed = Owners(), 0
+    for listed in marketplace.hits():
+        if owners.is_unclaimed(listed):
+            marketplace.expire_hit(listed.hit_id)
+            closed += 1
+    return closed

@@ -4,13 +4,19 @@ At the same time the marketplace is told which campaign its HITs belong to, for 
 are no part of Mechanical Turk's API: at marketplaces without these addresses nothing happens.
 """
 
-from hits.models import Assignment
+from collections.abc import Collection
+
+from django.db.models import Count, F, Max, Q
+
+from annotate.models import Campaign
+from hits.models import Assignment, WorkerAccount
 from hits.mturk import people
 from hits.mturk.endpoints import is_amazons
 from hits.mturk.people import Described, NoPeople
-from hits.queries.people import people_missing
+from hits.queries.worker_data import stored_ids
 from hits.reconcile.run import Done, Run
 from hits.services.withdrawals import withdraw_work
+from qualcontrol.models import Exclusion
 
 
 def withdraw(run: Run) -> None:
@@ -40,3 +46,20 @@ def _exchange(run: Run, hit_type_id: str) -> list[Described]:
     if report.withdrawn:
         run.done[Done.WITHDRAWN] += report.withdrawn
     return [told]
+
+
+def people_missing(campaign: Campaign, members: Collection[str]) -> int:
+    """The number of further people that the campaign needs, whose members have these ids.
+
+    Nobody does a task twice, so each task needs as many people who have not done it as it lacks
+    responses.
+    """
+    ids = {stored for member in members for stored in stored_ids(campaign.endpoint, member)}
+    known = WorkerAccount.objects.filter(endpoint=campaign.endpoint, marketplace_id__in=ids)
+    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
+    active = known.exclude(worker__in=excluded)
+    left = len(members) - known.filter(worker__in=excluded).count()
+    done = Count("responses", filter=Q(responses__worker__in=active.values("worker")))
+    tasks = campaign.tasks.unfinished().annotate(done=done)
+    needed = tasks.aggregate(most=Max(F("answers_missing") + F("done")))["most"]
+    return max(0, (needed or 0) - left)

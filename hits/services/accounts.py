@@ -6,7 +6,10 @@ from django.db import transaction
 from django.db.models import Count
 
 from annotate.models import Campaign, Response, Worker
-from hits.models import HitType, WorkerAccount, WorkerBarring
+from hits.models import Hit, HitType, WorkerAccount, WorkerBarring
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
+from hits.mturk.endpoints import WrongEndpoint, endpoint_of, is_amazons
 from hits.queries.worker_data import KEPT_DIGEST, digests_of
 from qualcontrol.models import kept_out
 from qualcontrol.services.locks import lock_workers
@@ -26,15 +29,11 @@ def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[
     found = WorkerAccount.objects.filter(worker__in=workers.values()).select_related("worker")
     accounts = {account.worker_id: account for account in found}
     for marketplace_id, worker in workers.items():
-        if accounts[worker].marketplace_id != marketplace_id:
-            _store_again(accounts[worker], marketplace_id)
+        account = accounts[worker]
+        if account.marketplace_id != marketplace_id:
+            account.marketplace_id, account.id_deleted_at = marketplace_id, None
+            account.save(update_fields=["marketplace_id", "id_deleted_at"])
     return {one: accounts[worker] for one, worker in workers.items()}
-
-
-def _store_again(account: WorkerAccount, marketplace_id: str) -> None:
-    account.marketplace_id = marketplace_id
-    account.id_deleted_at = None
-    account.save(update_fields=["marketplace_id", "id_deleted_at"])
 
 
 @transaction.atomic(savepoint=False)
@@ -67,6 +66,34 @@ def _workers(endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
     # A digest in a file or an answer is no id of a worker.
     asked = {one: one for one in marketplace_ids if not one.startswith(KEPT_DIGEST)} | digests
     return {asked[stored]: worker for stored, worker in found if stored in asked}
+
+
+@transaction.atomic
+def follow_marketplace(*, old: str, new: str) -> int:
+    """Move the campaigns and workers of a marketplace that is now found at `new`; return the number
+    of campaigns.
+
+    Raises WrongEndpoint if there are none, and unless the marketplace there knows the latest HIT.
+    Digests of deleted ids contain the address, so these workers are no longer recognised.
+    """
+    if old == new or is_amazons(old) or is_amazons(new):
+        raise WrongEndpoint(f"{old} and {new} must be two addresses of a marketplace of your own.")
+    if not Campaign.objects.filter(endpoint=old).exists():
+        known = Campaign.objects.order_by("endpoint").values_list("endpoint", flat=True).distinct()
+        raise WrongEndpoint(f"No campaign belongs to {old}. Known: {', '.join(known) or 'none'}.")
+    latest = Hit.objects.created().filter(campaign__endpoint=old).order_by("-pk").first()
+    if latest is not None and latest.hit_id:
+        try:
+            Marketplace(endpoint_of(new)).hit(latest.hit_id)
+        except MarketplaceError as error:
+            raise WrongEndpoint(f"{new} is not the marketplace that was {old}: {error}") from error
+    accounts = WorkerAccount.objects.filter(endpoint=old)
+    if WorkerAccount.objects.filter(
+        endpoint=new, marketplace_id__in=accounts.values("marketplace_id")
+    ).exists():
+        raise WrongEndpoint(f"Workers of {old} are known under {new}, too: they would be merged.")
+    accounts.update(endpoint=new)
+    return Campaign.objects.filter(endpoint=old).update(endpoint=new)
 
 
 def has_work(campaign: Campaign, worker: Worker) -> bool:

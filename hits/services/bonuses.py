@@ -180,7 +180,8 @@ def _wrong(wishes: Sequence[Wish]) -> str:
 def _paid_before(campaign: Campaign, wishes: Sequence[Wish]) -> int:
     """How many of the bonuses exist already."""
     amounts = {wish.amount for wish in wishes}
-    known = Bonus.objects.filter(assignment__hit__campaign=campaign, amount__in=amounts)
+    made = Bonus.objects.not_given_up()
+    known = made.filter(assignment__hit__campaign=campaign, amount__in=amounts)
     rows = known.values_list("assignment__account__worker__pseudonym", "amount", "reason")
     return len({*rows} & {(wish.pseudonym, wish.amount, wish.reason.strip()) for wish in wishes})
 

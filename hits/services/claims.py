@@ -10,9 +10,10 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext
 
+from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
-from annotate.services.places import batches, lock_tasks, move_places
+from annotate.services.places import batches, lock_tasks, move_places, settle_wanted
 from corpora.errors import DomainError
 from corpora.selection.priming import primes_next
 from hits.models import Claim
@@ -44,6 +45,7 @@ def claim_tasks(
     if not tasks:
         raise NothingToDo(gettext("You have already done every open task in this campaign."))
     _decide_priming(campaign, tasks)
+    KINDS[campaign.kind].prepare(tasks)
     claim_again(page=page, tasks=tasks)
     return tasks
 
@@ -208,9 +210,11 @@ def recount_places(campaign: Campaign) -> int:
     wrong = []
     for task in tasks:
         missing = task.wanted - counting.get(task.pk, 0)
-        places = missing - claims.get(task.pk, 0)
+        most = missing if task.at_once is None else min(missing, task.at_once)
+        places = most - claims.get(task.pk, 0)
         if (missing, places) != (task.answers_missing, task.places_left):
             task.answers_missing, task.places_left = missing, places
             wrong.append(task)
     Task.objects.bulk_update(wrong, ["answers_missing", "places_left"], batch_size=500)
+    settle_wanted([task.pk for task in tasks])
     return len(wrong)

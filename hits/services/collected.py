@@ -111,7 +111,9 @@ class _Importer:
         self.campaign, self.file, self.at, self.intake = campaign, file, file.at, intake
         self.with_rejected = with_rejected
         self.kind = KINDS[campaign.kind]
-        self.tasks = _tasks_by_name(campaign)
+        # By their images' ids, own file names and addresses.
+        rows = campaign.tasks.values_list("pk", "image__key", "image__file_name", "image__url")
+        self.tasks = ImageNames(Named(*row) for row in rows)
         self.touched: set[int] = set()
 
     def take(self, batch: Sequence[Collected | Fault]) -> None:
@@ -245,14 +247,11 @@ class _Importer:
         answers = [self.kind.from_text(found.entry.caption) for found in new]
         add_collected(kind=self.kind, answers=list(zip(responses, answers, strict=True)))
         Behaviour.objects.bulk_create(
-            Behaviour(response=response, pastes=int(found.entry.pasted))
+            Behaviour(
+                response=response,
+                characters={"pasted": len(found.entry.caption) if found.entry.pasted else 0},
+            )
             for response, found in zip(responses, new, strict=True)
             if found.entry.pasted is not None
         )
         return responses
-
-
-def _tasks_by_name(campaign: Campaign) -> ImageNames[int]:
-    """The campaign's tasks by their images' ids, own file names and addresses."""
-    rows = campaign.tasks.values_list("pk", "image__key", "image__file_name", "image__url")
-    return ImageNames(Named(*row) for row in rows)

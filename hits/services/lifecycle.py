@@ -1,32 +1,40 @@
-"""Publish, pause and finish campaigns, and add to their budgets.
+"""Publish, pause and finish campaigns, and change published ones: the budget, the reward of new
+HITs, and the share of spot checks.
 
-Each change is written to the decision log in its transaction. `actor` is None for a command.
+Each change is decided on under the campaign's lock, which the reconciler takes to plan HITs, and is
+written to the decision log in the same transaction. `actor` is None for a command.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from pydantic import ValidationError
 
-from annotate.models import Campaign, CampaignStatus
+from annotate.campaign_file import CampaignConfig
+from annotate.models import Campaign, CampaignStatus, Response
 from annotate.services.bulk import wait_for_imports
 from background.jobs.requests import request_job
 from background.models import Job
 from corpora.errors import DomainError
 from corpora.wording import counted
+from hits.models import HitType
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
 from hits.services.syncs import PUBLISH
-from qualcontrol.models import Act, Decision, HeldPayment
+from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
+from qualcontrol.services.sampling import draw_spot_checks, locked_sample
 
 PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
 MOVES = [Act.PUBLISH, Act.CONTINUE, Act.HALT, Act.FINISH]
 # The largest budget in dollars: eight digits before the point.
 MOST_BUDGET = Decimal(10**8 - 1)
+# Responses that are looked at together for the larger random sample.
+AT_ONCE = 1000
 
 
 class NotConfirmed(DomainError):
@@ -43,6 +51,10 @@ class ChangedMeanwhile(DomainError):
 
 class BadAmount(DomainError):
     """The amount cannot be added to the budget."""
+
+
+class BadChange(DomainError):
+    """The new value is not possible."""
 
 
 class Terms(NamedTuple):
@@ -115,7 +127,7 @@ def _check_publication(pk: int, confirmed: bool, seen: Terms) -> Decimal:
     """Raise an error if the campaign cannot be published on these terms as it is now; otherwise
     return the cost of one assignment."""
     campaign = Campaign.objects.get(pk=pk)
-    now, one = terms_of(campaign), slot_cost(campaign)
+    now, one = terms_of(campaign), slot_cost(campaign.config)
     if campaign.status not in PUBLISHABLE:
         raise _cannot_become(campaign, campaign.status, CampaignStatus.RUNNING)
     if (now.status, now.last_move) != (seen.status, seen.last_move):
@@ -170,32 +182,30 @@ def finish(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
 
 @transaction.atomic
 def add_to_budget(
-    *, campaign: Campaign, amount: Decimal, actor: User | None, at: datetime, reason: str = ""
+    *,
+    campaign: Campaign,
+    amount: Decimal,
+    actor: User | None,
+    at: datetime,
+    reason: str = "",
+    seen: Decimal | None = None,
 ) -> None:
-    """Add an amount in dollars to the budget; the next sync creates HITs for it. Raises CannotMove
-    for a finished campaign, and BadAmount."""
+    """Add an amount in dollars to the budget; the next sync creates HITs for it.
+
+    `seen` is the budget that the person saw, so that a form posted twice adds once. Raises
+    CannotMove for a finished campaign, ChangedMeanwhile, and BadAmount.
+    """
     is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
     if not (is_possible and amount == round(amount, 2)):
         raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
-    locked = _locked(campaign)
-    before = locked.budget
-    if locked.status == CampaignStatus.FINISHED:
-        raise CannotMove(f"{campaign} is finished and spends nothing more.")
+    before = _unfinished(campaign).budget
+    if seen not in (None, before):
+        raise ChangedMeanwhile(f"The budget was already changed to ${before:,.2f} meanwhile.")
     if before + amount > MOST_BUDGET:
         raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
     campaign.budget = before + amount
     campaign.save(update_fields=["budget"])
-    change = f"From ${before:,.2f} to ${campaign.budget:,.2f}. {reason.strip()}"
-    log_change(campaign=campaign, act=Act.BUDGET, reason=change, actor=actor, at=at)
-
-
-def log_change(
-    *, campaign: Campaign, act: Act, reason: str, actor: User | None, at: datetime
-) -> None:
-    """Add an entry about the campaign as a whole to the decision log."""
-    Decision.objects.create(
-        campaign=campaign, act=act, reason=reason.strip()[:1024], actor=actor, at=at
-    )
+    _log(campaign, Act.BUDGET, f"${before:,.2f} to ${campaign.budget:,.2f}", reason, actor, at)
 
 
 @transaction.atomic
@@ -211,7 +221,7 @@ def _move(
     if current not in acts:
         raise _cannot_become(campaign, current, new)
     Campaign.objects.filter(pk=campaign.pk).update(status=new)
-    log_change(campaign=campaign, act=acts[current], reason="", actor=actor, at=at)
+    Decision.objects.create(campaign=campaign, act=acts[current], actor=actor, at=at)
     campaign.status = new
 
 
@@ -222,3 +232,86 @@ def _locked(campaign: Campaign) -> Campaign:
 
 def _cannot_become(campaign: Campaign, current: str, new: CampaignStatus) -> CannotMove:
     return CannotMove(f"{campaign} is {current.lower()} and cannot become {new.lower()}.")
+
+
+@transaction.atomic
+def change_reward(
+    *, campaign: Campaign, reward: Decimal, seen: Decimal, reason: str, actor: User, at: datetime
+) -> Campaign:
+    """Set the reward of new HITs. The next syncs replace the HITs that nobody has taken.
+
+    `seen` is the reward that the person saw. Accepted assignments keep the reward at which they
+    were accepted. Raises CannotMove, ChangedMeanwhile or BadChange.
+    """
+    locked = _unfinished(campaign)
+    before = locked.config.hit.reward
+    if before != seen:
+        raise ChangedMeanwhile(f"The reward was already changed to ${before} meanwhile.")
+    if not reward.is_finite() or reward == before:
+        raise BadChange(f"The reward is ${before} already. Enter another amount.")
+    # Until now, a type without a known reward had the campaign's.
+    HitType.objects.filter(campaign=locked, reward=None).update(reward=before)
+    changed = _with_file(locked, lambda file: file["hit"].update(reward=str(reward)))
+    after = changed.config.hit.reward
+    _log(changed, Act.REWARD, f"${before} to ${after}", reason, actor, at)
+    return changed
+
+
+@transaction.atomic
+def raise_review_share(
+    *, campaign: Campaign, share: float, seen: float, reason: str, actor: User, at: datetime
+) -> Campaign:
+    """Raise the share of the random sample, and draw the checks that it adds.
+
+    The order of the sample depends on the seed only, so it stays a random sample of all responses.
+    Raises CannotMove, ChangedMeanwhile or BadChange.
+    """
+    locked = _unfinished(campaign)
+    before = locked.config.review.share
+    if before != seen:
+        raise ChangedMeanwhile(f"The share was already changed to {before * 100:g}% meanwhile.")
+    if not before < share <= 1:
+        raise BadChange(
+            f"The share can only be raised: enter more than {before * 100:g}%, and at most 100%."
+        )
+    locked_sample(locked)
+    changed = _with_file(locked, lambda file: file["review"].update(share=share))
+    drawn = SpotCheck.objects.filter(campaign=changed, is_random=False, draw__lt=share)
+    drawn.update(is_random=True)
+    _draw_missing(changed, at)
+    _log(changed, Act.SHARE, f"{before * 100:g}% to {share * 100:g}%", reason, actor, at)
+    return changed
+
+
+def _draw_missing(campaign: Campaign, at: datetime) -> None:
+    counting = Response.objects.of(campaign).counting().filter(spot_check=None).order_by("pk")
+    last = 0
+    while found := list(counting.filter(pk__gt=last)[:AT_ONCE]):
+        draw_spot_checks(campaign=campaign, responses=found, at=at)
+        last = found[-1].pk
+
+
+def _unfinished(campaign: Campaign) -> Campaign:
+    locked = _locked(campaign)
+    if locked.status == CampaignStatus.FINISHED:
+        raise CannotMove(f"{locked} is finished and cannot be changed any more.")
+    return locked
+
+
+def _with_file(campaign: Campaign, change: Callable[[dict[str, Any]], None]) -> Campaign:
+    """Store a change of the campaign's file; return the campaign with it. Raises BadChange."""
+    change(campaign.config_json)
+    try:
+        config = CampaignConfig.model_validate(campaign.config_json)
+    except ValidationError as error:
+        raise BadChange("This value is not possible in a campaign file.") from error
+    campaign.config_json = config.model_dump(mode="json")
+    campaign.save(update_fields=["config_json"])
+    return Campaign.objects.get(pk=campaign.pk)  # without the cached file
+
+
+def _log(
+    campaign: Campaign, act: Act, change: str, reason: str, actor: User | None, at: datetime
+) -> None:
+    text = f"From {change}. {reason.strip()}".strip()[:1024]
+    Decision.objects.create(campaign=campaign, act=act, reason=text, actor=actor, at=at)

@@ -2,17 +2,31 @@
 
 The marketplace has no token for messages. So a recipient is marked before the call, and if its
 outcome never becomes known, the message is not sent again: a worker gets it once or not at all.
+
+With `review.tells_workers`, the campaign tells workers which answers were discarded, and that they
+were excluded. Such a message has the address of a page, which nobody but its reader can know. The
+page shows what is so at that time, so one message is enough, and another one after an exclusion.
 """
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core import signing
 from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext
 
-from annotate.models import Campaign, Worker
+from annotate.kinds.wording import in_language
+from annotate.models import Campaign, Response, ResponseStatus, Worker
 from corpora.errors import DomainError
 from hits.models import MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
+from hits.models.hits import DECIDED
+from qualcontrol.models import Verdict
 from qualcontrol.services.locks import lock_workers
 
 # The marketplace's limits.
@@ -32,7 +46,7 @@ def plan_message(
     subject: str,
     text: str,
     key: str,
-    sender: User,
+    sender: User | None,
     at: datetime,
 ) -> WorkerMessage:
     """Store a message to these workers of the campaign; the next sync sends it.
@@ -99,3 +113,74 @@ def put_back(*, recipients: Sequence[MessageRecipient]) -> None:
     )
     refused.filter(account__id_deleted_at=None).update(status=MessageStatus.PLANNED)
     refused.update(status=MessageStatus.NOT_REACHED)
+
+
+SALT = "hits.told"
+# Until then, a reviewer can take back a verdict and the worker hears nothing of it.
+TOLD_AFTER = timedelta(hours=1)
+
+
+def tell_workers(*, campaign: Campaign, at: datetime) -> None:
+    """Plan the messages that are due, to workers whom the marketplace delivers messages: those of
+    whom an assignment is approved or rejected."""
+    bad = discarded(campaign).filter(spot_check__judged_at__lte=at - TOLD_AFTER)
+    workers = (
+        bad.filter(spot_check__verdict=Verdict.BAD).order_by().values_list("worker", flat=True)
+    )
+    keys = {worker: f"discarded-{campaign.pk}-{worker}" for worker in workers.distinct()}
+    for exclusion in campaign.exclusions.in_force():
+        keys[exclusion.worker_id] = f"excluded-{exclusion.pk}"
+    told = WorkerMessage.objects.filter(key__in=keys.values()).values_list("key", flat=True)
+    due = {worker: key for worker, key in keys.items() if key not in set(told)}
+    reached = Worker.objects.filter(
+        pk__in=due,
+        account__id_deleted_at=None,
+        account__assignments__hit__campaign=campaign,
+        account__assignments__status__in=DECIDED,
+    )
+    with in_language(campaign.config.language):
+        for worker in reached.distinct():
+            with suppress(MessageNotPossible):  # somebody else has just planned it
+                _plan(campaign, worker, due[worker.pk], at)
+
+
+def _plan(campaign: Campaign, worker: Worker, key: str, at: datetime) -> None:
+    if key.startswith("excluded"):
+        text = gettext(
+            "You get no more tasks of this project. This page shows why, and you can ask there for "
+            "another look:"
+        )
+    else:
+        text = gettext("Some of your answers are not used. This page shows which, and why:")
+    plan_message(
+        campaign=campaign,
+        pseudonyms=[worker.pseudonym],
+        subject=gettext("About your work: {title}").format(title=campaign.config.hit.title),
+        text=f"{text}\n\n{told_url(campaign, worker)}",
+        key=key,
+        sender=None,
+        at=at,
+    )
+
+
+def told_url(campaign: Campaign, worker: Worker) -> str:
+    key = signing.Signer(salt=SALT).sign_object([campaign.pk, worker.pk])
+    address = reverse("hits:told", args=[campaign.slug])
+    return f"{settings.SITE_URL}{address}?{urlencode({'key': key})}"
+
+
+def told_worker(campaign: Campaign, key: str) -> Worker:
+    """The worker whose page the key opens; raises Worker.DoesNotExist."""
+    try:
+        signed_for, worker = signing.Signer(salt=SALT).unsign_object(key)
+    except (signing.BadSignature, TypeError, ValueError) as error:
+        raise Worker.DoesNotExist from error
+    if signed_for != campaign.pk or not campaign.config.review.tells_workers:
+        raise Worker.DoesNotExist
+    return Worker.objects.get(pk=worker)
+
+
+def discarded(campaign: Campaign) -> QuerySet[Response]:
+    """The campaign's discarded responses, without those that workers have withdrawn."""
+    rows = Response.objects.of(campaign)
+    return rows.filter(status=ResponseStatus.DISCARDED, withdrawn_at=None)

@@ -129,16 +129,6 @@ WHY_NOT = {
     AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",
     AssignmentStatus.REJECTED: "This assignment is already rejected.",
 }
-UNDER_WAY = {
-    AssignmentStatus.APPROVED: (
-        "This assignment is being paid: the approval was sent to the marketplace, which has not "
-        "confirmed it yet."
-    ),
-    AssignmentStatus.REJECTED: (
-        "This assignment is being rejected: the rejection was sent to the marketplace, which "
-        "has not confirmed it yet."
-    ),
-}
 
 
 def refuse_if_decided(assignment: Assignment) -> None:
@@ -146,7 +136,12 @@ def refuse_if_decided(assignment: Assignment) -> None:
     if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
         raise CannotReject(why_not)
     if assignment.deciding:
-        raise CannotReject(UNDER_WAY[AssignmentStatus(assignment.deciding)])
+        is_payment = assignment.deciding == AssignmentStatus.APPROVED
+        what = "paid: the approval" if is_payment else "rejected: the rejection"
+        raise CannotReject(
+            f"This assignment is being {what} was sent to the marketplace, which has not "
+            "confirmed it yet."
+        )
 
 
 @transaction.atomic

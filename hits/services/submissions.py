@@ -24,14 +24,18 @@ from django.db import transaction
 from django.db.models import Prefetch, Q, prefetch_related_objects
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
-from annotate.models import Campaign, Response, Submission, Task
+from annotate.models import Campaign, Response, Submission, Task, Worker
+from annotate.services.practice import FIELD as PRACTICE
+from annotate.services.practice import is_passed, read_marks
 from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
-from hits.mturk.answers import UnreadableAnswer, parse_answer
+from hits.mturk.hit_texts import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
 from hits.services.accounts import locked_accounts
-from hits.services.closed_pages import close_pages
+from hits.services.hit_pages import close_pages
 from qualcontrol.models import HeldCause
+from qualcontrol.services.errors import AlreadyExcluded
+from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.sampling import hold_share
@@ -114,6 +118,7 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
     hold_share(campaign)
     pages = _pages_of(new)
     answers = _answers(campaign, new, pages)
+    _note_practice(campaign, new, answers)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
     found = add_all_submitted(
         submitted=[
@@ -133,7 +138,9 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
         campaign=campaign, responses=[*chain.from_iterable(found)], at=at, problems=problems
     )
     for (row, xml), answer, responses in zip(new, answers, found, strict=True):
-        if not responses:
+        if answer.has_failed_practice:
+            _exclude_failed(campaign, row.account.worker, answer.practice, at)
+        if not responses and not answer.practice:
             # The answer fits no task, so its text is stored with the assignment.
             Assignment.objects.filter(pk=row.pk).update(unplaced_answer=xml[:MOST_KEPT])
         cause, why = answer.why_held(responses, problems)
@@ -146,6 +153,30 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
                 why=why,
                 at=at,
             )
+
+
+def _note_practice(
+    campaign: Campaign, new: Sequence[tuple[Assignment, str]], answers: Sequence["_Answer"]
+) -> None:
+    """Store the marks of workers' first assignments, and mark the answers of those who had none."""
+    if not campaign.config.practice.captions:
+        return
+    accounts = {row.account_id for row, _ in new}
+    earlier = Assignment.objects.of(campaign).filter(account__in=accounts)
+    earlier = earlier.exclude(pk__in=[row.pk for row, _ in new])
+    known = set(earlier.values_list("account_id", flat=True))
+    for (row, _), answer in zip(new, answers, strict=True):
+        answer.is_first = row.account_id not in known
+        known.add(row.account_id)
+        row.practice = answer.practice
+    Assignment.objects.bulk_update([row for row, _ in new if row.practice], ["practice"])
+
+
+def _exclude_failed(campaign: Campaign, worker: Worker, marks: str, at: datetime) -> None:
+    """Exclude a worker who did not pass. The caller has locked the worker."""
+    reason = f"did not pass the practice: {marks.count('1')} of {len(marks)} right"
+    with suppress(AlreadyExcluded):
+        exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
 
 
 def _pages_of(new: Sequence[tuple[Assignment, str]]) -> list[TaskPage]:
@@ -172,7 +203,8 @@ def _answers(
         of_assignment = by_assignment[row.hit_id, row.assignment_id]
         page = of_assignment.get(row.account.marketplace_id)
         claimed = {claim.task_id for each in of_assignment.values() for claim in each.claims.all()}
-        answers.append(_Answer(campaign, _fields(row, xml), page, frozenset(claimed)))
+        worker_id = row.account.marketplace_id
+        answers.append(_Answer(campaign, worker_id, _fields(row, xml), page, frozenset(claimed)))
     shown = set(chain.from_iterable(answer.shown for answer in answers))
     named = set(chain.from_iterable(answer.named for answer in answers))
     tasks = campaign.tasks.filter(Q(pk__in=shown) | Q(number__in=named))
@@ -190,15 +222,29 @@ def _fields(assignment: Assignment, xml: str) -> dict[str, str]:
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Answer:
     """The fields of an answer that the marketplace reports, and the page it was written on."""
 
     campaign: Campaign
+    worker_id: str
     fields: Mapping[str, str]
     page: TaskPage | None
     claimed: frozenset[int]  # tasks that all pages of the assignment claim
     candidates: list[Task] = field(default_factory=list)  # tasks, among others those it names
+    is_first: bool = False  # of the worker's, in a campaign with a practice
+
+    @cached_property
+    def practice(self) -> str:
+        """The marks of the practice that comes before a worker's first task."""
+        signed = self.fields.get(PRACTICE, "") or (self.page.fields if self.page else {}).get(
+            PRACTICE, ""
+        )
+        return read_marks(self.campaign, self.worker_id, signed) if self.is_first else ""
+
+    @property
+    def has_failed_practice(self) -> bool:
+        return bool(self.practice) and not is_passed(self.campaign.config, self.practice)
 
     @cached_property
     def shown(self) -> dict[int, bool | None]:
@@ -244,13 +290,14 @@ class _Answer:
         return {response: problems for response, problems in found.items() if problems}
 
     def _problems(self, task: Task) -> list[str]:
+        skipped = ["The practice is missing."] if self.is_first and not self.practice else []
         try:
             KINDS[self.campaign.kind].check(task, self.campaign.config, self.fields)
         except AnswerRefused as error:
-            return [problem.message for problem in error.problems]
+            return skipped + [problem.message for problem in error.problems]
         except AnswerMissing as error:
-            return [str(error)]
-        return []
+            return [*skipped, str(error)]
+        return skipped
 
     def _was_checked(self, task: Task) -> bool:
         """Return whether the task page has checked this answer to the task."""
@@ -272,6 +319,8 @@ class _Answer:
         against = [problems[each.pk] for each in responses if each.pk in problems]
         if against:
             return HeldCause.RULES, " ".join(chain.from_iterable(against))
+        if self.practice and self.campaign.config.practice.paid:
+            return None, ""  # a practice is an assignment of its own, without a task
         on_page = {task.pk for task in self._tasks[0]}
         # An answer to a task of the page may have no new response, if the worker has answered the
         # task on another page in the meantime.

@@ -11,12 +11,10 @@ from django.db.models import Exists, F, OuterRef, Q
 from annotate.models import Campaign
 from background.failures import note_failure, solve_failure
 from background.jobs.requests import request_job
-from background.models import FailureSource, Job
-from background.models.about import about_any
-from background.models.jobs import JobQuerySet
+from background.models import FailureSource, Job, JobQuerySet, about_any
 from hits.models import ProcessedMessage, Sync, SyncProblem
 from hits.mturk.client import marketplace_of
-from shared.database.deletion import delete_in_batches
+from shared.database.transactions import delete_in_batches
 
 # Kinds of jobs. Both sync a campaign; the first one publishes it before.
 PUBLISH, SYNC = "publish", "sync"

@@ -15,9 +15,12 @@ from django.utils.translation import gettext
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.models import Campaign, Task, Worker
+from annotate.services.practice import FIELD as PRACTICE
+from annotate.services.practice import is_passed, read_marks
 from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.models import Assignment, Claim, Hit, TaskPage
+from hits.services import entry
 from hits.services.claims import (
     NothingToDo,
     claim_again,
@@ -25,16 +28,18 @@ from hits.services.claims import (
     give_back_places,
     take_places_again,
 )
-from hits.services.closed_pages import PAGES_PER_SLOT, close_pages, close_surplus
+from hits.services.hit_pages import (
+    FrameParameters,
+    HitPages,
+    close_pages,
+    close_surplus,
+    lock_pages,
+)
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
 # Maximum number of tasks on a worker's other pages that a new page does not show again.
 MOST_SEEN = 300
-
-
-class UnknownHit(DomainError):
-    """The campaign has no open HIT with this id."""
 
 
 class AlreadySubmitted(DomainError):
@@ -49,6 +54,10 @@ class WaitsForVerdicts(DomainError):
     """The worker gets no new tasks until the worker's first responses are judged."""
 
 
+class NeedsPractice(DomainError):
+    """The worker has to practise before the first task."""
+
+
 class AnswersRefused(DomainError):
     """At least one answer breaks a rule; `problems` maps a task's primary key to its problems."""
 
@@ -58,27 +67,19 @@ class AnswersRefused(DomainError):
 
 
 @dataclass(frozen=True)
-class FrameParameters:
-    """The four parameters that the marketplace passes to a task page."""
-
-    assignment_id: str
-    hit_id: str
-    worker_id: str
-    submit_to: str  # an origin of the endpoint's allow-list
-
-
-@dataclass(frozen=True)
 class TaskForm:
     """A form that was shown: its frame's parameters, its time, and the numbers of its tasks.
 
     Answers find their tasks by these numbers, even if the page's row was deleted. `primed` has the
-    numbers of tasks whose keywords the form shows, where claims decide this.
+    numbers of tasks whose keywords the form shows, where claims decide this. `practice` has the
+    signed marks of the practice that came before.
     """
 
     frame: FrameParameters
     opened_at: datetime
     numbers: tuple[int, ...]
     primed: tuple[int, ...] = ()
+    practice: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,17 +109,20 @@ class _Done(Exception):
         self.page = page
 
 
-def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> OpenPage:
+def open_page(
+    *, campaign: Campaign, frame: FrameParameters, at: datetime, practice: str = ""
+) -> OpenPage:
     """Open the page of a worker's assignment and return it. A page that is open keeps its tasks.
 
-    Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
+    `practice` are the signed marks of a practice that the worker has just passed. Raises
+    UnknownHit, AlreadySubmitted, NothingToDo, WaitsForVerdicts, or NeedsPractice.
     """
     gives_back = True
     while True:
         # Other pages are changed between two transactions, because a transaction that waits for
         # tasks must not have locked other tasks already.
         try:
-            return _open(campaign, frame, at, gives_back=gives_back)
+            return _open(campaign, frame, at, practice, gives_back=gives_back)
         except _Returned as found:
             give_back_places(pages=found.pages)
             gives_back = False
@@ -137,8 +141,10 @@ class _Visitor(NamedTuple):
     a submission by them."""
 
     worker: int | None
-    has_written: bool  # anything; forged answers, too, but they only fold the instructions
+    # Any answer, but not a practice; forged ones, too, but they only fold the instructions.
+    has_written: bool
     has_submitted: bool  # this page's assignment
+    has_come: bool  # has submitted an assignment of the campaign
     is_excluded: bool
     is_paused: bool
     has_open_first_checks: bool
@@ -163,12 +169,17 @@ SELECT account.worker_id,
        OR EXISTS (
            SELECT 1 FROM hits_taskpage AS page JOIN hits_hit AS hit ON hit.id = page.hit_id
            WHERE page.marketplace_id = %(worker)s AND page.answered_at IS NOT NULL
-             AND hit.campaign_id = %(campaign)s),
+             AND hit.campaign_id = %(campaign)s
+             AND EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id)),
        EXISTS (
            SELECT 1 FROM hits_assignment AS assignment
            JOIN hits_hit AS hit ON hit.id = assignment.hit_id
            WHERE assignment.account_id = account.id
              AND assignment.assignment_id = %(assignment)s AND hit.hit_id = %(hit)s),
+       EXISTS (
+           SELECT 1 FROM hits_assignment AS assignment
+           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
+           WHERE assignment.account_id = account.id AND hit.campaign_id = %(campaign)s),
        EXISTS (
            SELECT 1 FROM qualcontrol_exclusion
            WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
@@ -209,11 +220,11 @@ def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
 
 
 def _open(
-    campaign: Campaign, frame: FrameParameters, at: datetime, *, gives_back: bool
+    campaign: Campaign, frame: FrameParameters, at: datetime, practice: str, *, gives_back: bool
 ) -> OpenPage:
     """One transaction; if it raises _Done or, with `gives_back`, _Returned, it changes nothing."""
     with transaction.atomic():
-        pages = _lock_pages(campaign, frame)
+        pages = lock_pages(campaign, frame)
         # Read after the lock: an ingest that closed the page has stored its assignment.
         visitor = _visitor(campaign, frame)
         if visitor.has_submitted:
@@ -225,9 +236,12 @@ def _open(
         tasks = _still_open(page, worker) if page else []
         if page is None or not tasks:
             visitor.refuse_new_task(campaign)
+            if not (practice or visitor.has_come or _has_practised(campaign, frame)):
+                raise NeedsPractice
             if page:
                 raise _Done(page.pk)
-            page = _new_page(pages.hit, frame, opened_at=at, at=at)
+            kept = {PRACTICE: practice} if practice else {}
+            page = _new_page(pages.hit, frame, opened_at=at, at=at, fields=kept)
             tasks = claim_tasks(
                 campaign=campaign,
                 worker=worker,
@@ -242,8 +256,26 @@ def _open(
         page.opened_at,
         tuple(task.number for task in tasks),
         primed=tuple(task.number for task in tasks if task.primed),
+        practice=page.fields.get(PRACTICE, "") if campaign.config.practice.captions else "",
     )
     return OpenPage(form, tasks, is_first=not visitor.has_written)
+
+
+def _has_practised(campaign: Campaign, frame: FrameParameters) -> bool:
+    """Whether a worker of whom the marketplace has reported nothing yet needs no practice.
+
+    Answers that were sent from other pages with the worker's id may be forged. They only spare the
+    worker the practice, and whoever sent them has passed it.
+    """
+    if not campaign.config.practice.captions:
+        return True
+    pages = TaskPage.objects.of(campaign).answered().filter(marketplace_id=frame.worker_id)
+    others = pages.exclude(hit__hit_id=frame.hit_id, assignment_id=frame.assignment_id)
+    for fields in others.values_list("fields", flat=True):
+        marks = read_marks(campaign, frame.worker_id, fields.get(PRACTICE, ""))
+        if marks and is_passed(campaign.config, marks):
+            return True
+    return False
 
 
 def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
@@ -274,7 +306,7 @@ def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
 
 def check_answers(*, campaign: Campaign, form: TaskForm, fields: Mapping[str, str]) -> None:
     """Raises AnswersRefused if the answers break a rule; stores nothing."""
-    _check(campaign, _tasks(campaign, form), fields)
+    _check(campaign, form, _tasks(campaign, form), fields)
 
 
 def store_answers(
@@ -295,12 +327,13 @@ def store_answers(
     """
     tasks = _tasks(campaign, form)
     try:
-        answers = _check(campaign, tasks, fields)
+        answers = _check(campaign, form, tasks, fields)
     except AnswersRefused:
         # After a submission, there is nothing to correct.
         _refuse_submitted(campaign, form.frame)
         raise
-    kind, passed_on = KINDS[campaign.kind], dict[str, str]()
+    kind = KINDS[campaign.kind]
+    passed_on = {PRACTICE: form.practice} if form.practice else {}
     for task in tasks:
         passed_on |= kind.fields_of(task, answers[task.pk])
     values = {
@@ -311,7 +344,7 @@ def store_answers(
         "device": device,
     }
     with transaction.atomic():
-        pages = _lock_pages(campaign, form.frame)
+        pages = lock_pages(campaign, form.frame)
         _refuse_submitted(campaign, form.frame, passed_on)
         made = _keep(pages, form, tasks, values, at)
     if made and pages.are_too_many:
@@ -322,7 +355,11 @@ def store_answers(
 
 
 def _keep(
-    pages: "_Pages", form: TaskForm, tasks: Sequence[Task], values: Mapping[str, Any], at: datetime
+    pages: "HitPages",
+    form: TaskForm,
+    tasks: Sequence[Task],
+    values: Mapping[str, Any],
+    at: datetime,
 ) -> TaskPage | None:
     """Store these values with the form's page; return the page if it had to be created again."""
     if own := pages.own:
@@ -338,89 +375,6 @@ def _keep(
     page = _new_page(pages.hit, form.frame, opened_at=opened_at, at=at, **values)
     claim_again(page=page.pk, tasks=tasks)
     return page
-
-
-@dataclass(frozen=True)
-class _Pages:
-    """A locked HIT and its pages as they were after the lock, the oldest first."""
-
-    hit: Hit
-    frame: FrameParameters
-    rows: Sequence[TaskPage]
-
-    @property
-    def own(self) -> TaskPage | None:
-        """The page of this frame."""
-        return next((page for page in self.rows if self._is_own(page)), None)
-
-    @property
-    def are_too_many(self) -> bool:
-        """Whether a further page exceeds PAGES_PER_SLOT for each slot."""
-        return len(self.rows) >= PAGES_PER_SLOT * self.hit.slots
-
-    def returned(self, *, is_at_work: bool) -> list[int]:
-        """Primary keys of pages that take places although their assignments must have been
-        returned.
-
-        `is_at_work` says whether the worker of this frame has one of the HIT's slots and has not
-        answered yet. Otherwise the worker has just answered.
-
-        A HIT cannot have more workers at work than slots without an answer. If it has more pages,
-        other pages of this worker and of this assignment have certainly been returned. Of the rest,
-        the oldest are assumed to be returned. A wrong guess, or a forged page, only changes which
-        tasks other workers see.
-        """
-        others = [page for page in self.rows if not self._is_own(page)]
-        waiting = [page for page in others if page.takes_place and page.answered_at is None]
-        returned = [page.pk for page in waiting if self._is_followed(page)]
-        left = [page.pk for page in waiting if not self._is_followed(page)]
-        answered = sum(page.answered_at is not None for page in others)
-        own_answered = self.own is not None and self.own.answered_at is not None
-        answered += own_answered or not is_at_work
-        at_work = self.hit.slots - self.hit.ingested - answered - is_at_work
-        return returned + left[: max(0, len(left) - max(0, at_work))]
-
-    def _is_own(self, page: TaskPage) -> bool:
-        return (page.assignment_id, page.marketplace_id) == (
-            self.frame.assignment_id,
-            self.frame.worker_id,
-        )
-
-    def _is_followed(self, page: TaskPage) -> bool:
-        """Whether the frame's worker, or assignment, had this other page of the HIT before."""
-        return (
-            page.assignment_id == self.frame.assignment_id
-            or page.marketplace_id == self.frame.worker_id
-        )
-
-
-# Without the columns of the answers, which nobody reads here. In plain SQL for the same reason as
-# `_VISITOR`.
-_PAGES = """
-SELECT page.id, page.hit_id, page.assignment_id, page.marketplace_id,
-       page.opened_at, page.expires_at, page.answered_at,
-       EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id AND takes_place)
-           AS takes_place,
-       EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id AND NOT takes_place)
-           AS gave_place_back
-FROM hits_taskpage AS page WHERE page.hit_id = %s ORDER BY page.opened_at, page.id
-"""
-
-
-def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
-    """Lock the HIT, so that only one request at a time opens or changes its pages; return them.
-
-    The second request of a double click waits for the first and then finds its page. To avoid
-    deadlocks, lock the HIT before any task. Raises UnknownHit.
-    """
-    alive = Hit.objects.alive().filter(campaign=campaign, hit_id=frame.hit_id)
-    hit = alive.select_for_update(no_key=True).first()
-    if hit is None:
-        raise UnknownHit(
-            gettext("This task is not ready yet, or it is closed. Reload in a minute.")
-        )
-    hit.campaign = campaign
-    return _Pages(hit, frame, list(TaskPage.objects.raw(_PAGES, [hit.pk])))
 
 
 def _refuse_submitted(
@@ -459,7 +413,9 @@ def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
 
 
-def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str]) -> dict[int, Any]:
+def _check(
+    campaign: Campaign, form: TaskForm, tasks: Sequence[Task], fields: Mapping[str, str]
+) -> dict[int, Any]:
     kind, config = KINDS[campaign.kind], campaign.config
     answers: dict[int, Any] = {}
     problems: dict[int, list[Problem]] = {}
@@ -470,6 +426,9 @@ def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str])
             problems[task.pk] = error.problems
         except AnswerMissing as error:
             problems[task.pk] = [Problem("missing", str(error))]
+    missing = entry.problems_of(campaign, form.frame.worker_id, fields)
+    if missing and tasks and not _visitor(campaign, form.frame).has_written:
+        problems.setdefault(tasks[0].pk, []).extend(missing)
     if problems:
         raise AnswersRefused(problems)
     return answers

@@ -15,7 +15,7 @@ from corpora.reading.entries import open_entries
 from corpora.reading.files import MalformedFile
 from hits.models import Assignment, WorkerAccount
 from hits.queries.worker_data import ERASED, stored_ids
-from qualcontrol.services.withdrawals import withdraw_responses
+from qualcontrol.services.discards import withdraw_responses
 
 COLUMNS = ("worker_id", "assignment_id")
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Replace
 
-from annotate.models import Behaviour, Campaign, CampaignStatus, Response, Worker
+from annotate.models import Behaviour, Campaign, CampaignStatus, Caption, Response, Worker
 from background.models import Failure, Job, JobLine
 from corpora.errors import DomainError
 from corpora.wording import counted
@@ -32,10 +32,10 @@ from hits.models import (
 )
 from hits.queries.settled import settled_since_release
 from hits.queries.worker_data import ERASED, digest_of, random_in_place_of_id
-from hits.services.closed_pages import close_pages
+from hits.services.hit_pages import close_pages
 from qualcontrol.models import Appeal
 from qualcontrol.services.locks import lock_workers
-from shared.database.deletion import BATCH, delete_in_batches
+from shared.database.transactions import BATCH, delete_in_batches
 
 DELETED_TEXT = "(deleted at the worker's request)"
 
@@ -126,45 +126,42 @@ class Erasure(NamedTuple):
 
     behaviours: int
     pages: int
-    appeals: int
+    texts: int  # of appeals, and remarks
     kept_answers: int
     open_campaigns: int
 
 
 def preview_erasure(worker: Worker) -> Erasure:
     """Count what `erase_worker` would delete and keep."""
+    theirs = Campaign.objects.filter(tasks__responses__worker=worker).distinct()
     return Erasure(
         behaviours=Behaviour.objects.filter(response__worker=worker).count(),
         pages=_pages(worker).count(),
-        appeals=_appeals(worker).count(),
+        texts=_appeals(worker).count() + _remarks(worker).count(),
         kept_answers=Response.objects.filter(worker=worker).count(),
-        open_campaigns=_open_campaigns(worker).count(),
+        open_campaigns=theirs.exclude(status=CampaignStatus.FINISHED).count(),
     )
 
 
 def _pages(worker: Worker) -> QuerySet[TaskPage]:
     account = WorkerAccount.objects.filter(worker=worker).first()
-    if account is None:
-        return TaskPage.objects.none()
-    return TaskPage.objects.filter(
-        marketplace_id=account.marketplace_id, hit__campaign__endpoint=account.endpoint
-    )
+    return TaskPage.objects.of_account(account) if account else TaskPage.objects.none()
 
 
 def _appeals(worker: Worker) -> QuerySet[Appeal]:
     return Appeal.objects.filter(exclusion__worker=worker)
 
 
-def _open_campaigns(worker: Worker) -> QuerySet[Campaign]:
-    theirs = Campaign.objects.filter(tasks__responses__worker=worker).distinct()
-    return theirs.exclude(status=CampaignStatus.FINISHED)
+def _remarks(worker: Worker) -> QuerySet[Caption]:
+    """The captions with a remark to the researcher."""
+    return Caption.objects.filter(response__worker=worker).exclude(remark="")
 
 
 @transaction.atomic
 def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     """Delete what leads from the pseudonym to the person, also from texts about errors, how they
-    worked, and what they wrote in appeals; return what was deleted and kept. Erasing twice changes
-    nothing.
+    worked, and what they wrote to the researcher in appeals and remarks; return what was deleted
+    and kept. Erasing twice changes nothing.
 
     Answers stay: without the id they are no personal data, and a release never changes. Raises
     CannotErase if the worker is owed a decision, a payment or a message, because these need the id.
@@ -177,6 +174,7 @@ def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     Behaviour.objects.filter(response__worker=worker).delete()
     Response.objects.filter(worker=worker).update(seconds=None)
     _appeals(worker).update(text=DELETED_TEXT)
+    _remarks(worker).update(remark="")
     Assignment.objects.filter(account__worker=worker).update(unplaced_answer="")
     accounts = WorkerAccount.objects.filter(worker=worker)
     for account in accounts.exclude(marketplace_id__startswith=ERASED):
@@ -198,7 +196,7 @@ def obstacle_to_erasure(worker: Worker) -> str:
     """Why the worker's id is still needed; empty if it is not."""
     account = Q(account__worker=worker)
     undecided = Assignment.objects.undecided().filter(account).count()
-    bonuses = Bonus.objects.filter(assignment__account__worker=worker, sent_at=None).count()
+    bonuses = Bonus.objects.unsent().filter(assignment__account__worker=worker).count()
     unsent = MessageRecipient.objects.filter(account, status=MessageStatus.PLANNED).count()
     untold = WorkerBarring.objects.filter(account).exclude(is_in_force=F("is_wanted")).count()
     appeals = Appeal.objects.open().filter(exclusion__worker=worker).count()

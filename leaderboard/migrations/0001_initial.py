@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                 ('tokeniser', models.CharField(max_length=20)),
                 ('seconds', models.PositiveIntegerField(help_text='time limit for scoring one submission')),
                 ('megabytes', models.PositiveIntegerField(help_text='memory limit of each scoring process')),
+                ('people', models.JSONField(blank=True, null=True)),
                 ('created_at', models.DateTimeField()),
             ],
             options={

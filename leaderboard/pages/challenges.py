@@ -1,11 +1,12 @@
 """Pages for submitters: signing up, the challenges, one challenge with its form, and boards."""
 
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,22 +16,20 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.pages.paging import page_of
+from accounts.limits import limit_posts, limit_reads
+from accounts.pages.lists import page_of
 from accounts.pages.signed_in import posted, user_of
-from accounts.request_limits import limit_posts, limit_reads
-from background.celery_tasks import pass_on
+from background.tasks import pass_on
 from corpora.errors import DomainError
 from leaderboard.access import submitter_of
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
-from leaderboard.queries.allowances import allowance_of, turns_of_waiting
-from leaderboard.queries.boards import board_of
-from leaderboard.queries.images import image_list, numbers_of
+from leaderboard.queries import allowance_of, board_of, image_list, numbers_of, turns_of_waiting
 from leaderboard.services.submissions import Declaration, submit
 from leaderboard.services.submitters import create_account
 from leaderboard.tasks import score_next
 from leaderboard.uploads import read_upload
-from shared.client_addresses import client_address
+from shared.requests import client_address
 
 
 def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
@@ -71,7 +70,7 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     form = SubmissionForm(found, posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            submission = _submit(request, found, form.cleaned_data, at)
+            submission = submit_upload(found, user, at=at, **form.cleaned_data)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
@@ -99,18 +98,15 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "leaderboard/challenge.html", context, status=status)
 
 
-def _submit(
-    request: HttpRequest, challenge: Challenge, values: dict[str, Any], at: datetime
+def submit_upload(
+    challenge: Challenge, user: User, *, file: IO[bytes], at: datetime, **declared: str
 ) -> Submission:
+    """Submit an uploaded file with what its submitter says about it; raises DomainError."""
     submission = submit(
         challenge=challenge,
-        submitter=user_of(request),
-        declaration=Declaration(
-            track=values["track"],
-            method=values["method"],
-            training_data=values["training_data"],
-        ),
-        upload=read_upload(values["file"]),
+        submitter=user,
+        declaration=Declaration(**declared),
+        upload=read_upload(file),
         at=at,
     )
     ask_for_scores()

@@ -4,11 +4,9 @@ from dataclasses import fields
 from typing import Any, cast
 
 from django import forms
-from django.contrib.auth.models import User
-from django.contrib.auth.password_validation import validate_password
 
 from accounts.models import Team
-from accounts.pages.user_names import user_name_field
+from accounts.pages.sign_in import NewAccountForm
 from annotate.models import Release
 from corpora.evaluation.scoring import METRICS
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
@@ -51,26 +49,16 @@ class SubmissionForm(forms.Form):
             self.fields["track"] = forms.ChoiceField(choices=Track.choices[:1])
 
 
-class SignUpForm(forms.Form):
+class SignUpForm(NewAccountForm):
     """A new submitter's account."""
 
-    name = user_name_field()
+    field_order = ["name", "team", "password"]
     team = forms.CharField(max_length=100, help_text="Shown on boards beside your submissions.")
-    password = forms.CharField(
-        strip=False,
-        max_length=4096,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 8 characters, and no common password.",
-    )
 
-    def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
-        if values.get("password"):
-            try:
-                validate_password(values["password"], User(username=values.get("name", "")))
-            except forms.ValidationError as error:
-                self.add_error("password", error)
-        return values
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        help_text = "At least 8 characters, and no common password."
+        self.fields["password"].help_text = help_text
 
 
 class LimitsForm(forms.Form):
@@ -98,8 +86,6 @@ class LimitsForm(forms.Form):
 
 
 class ChallengeForm(LimitsForm):
-    """A new challenge."""
-
     release = forms.ModelChoiceField(
         Release.objects.none(),
         to_field_name="name",

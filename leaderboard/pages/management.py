@@ -9,15 +9,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Right
-from accounts.pages.paging import page_of
-from accounts.pages.signed_in import posted, require, team_to_change, user_of
+from accounts.pages.lists import page_of
+from accounts.pages.signed_in import posted, refusals_shown, require, team_to_change, user_of
 from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
-from leaderboard.queries.allowances import stuck_since
-from leaderboard.queries.boards import team_of
-from leaderboard.queries.tables import submission_table
+from leaderboard.queries import stuck_since, submission_table, team_of
 from leaderboard.services.challenges import (
     DEFAULTS,
     create_challenge,
@@ -28,7 +26,7 @@ from leaderboard.services.challenges import (
 )
 from leaderboard.services.scoring import score_again as queue_again
 from leaderboard.services.submissions import withdraw as withdraw_submission
-from shared.csv_text import csv_download
+from shared.tables import csv_download
 
 
 def managed(request: HttpRequest, name: str, may: Right = Right.MANAGE) -> Challenge:
@@ -82,15 +80,13 @@ def manage(request: HttpRequest, name: str) -> HttpResponse:
 def publish(request: HttpRequest, name: str) -> HttpResponse:
     """Publish the board, or make it private again."""
     found = managed(request, name)
-    try:
+    with refusals_shown(request):
         if request.POST.get("board") == "private":
             hide_board(challenge=found)
             messages.success(request, "The board is private now.")
         else:
             publish_board(challenge=found, at=timezone.now())
             messages.success(request, "Everybody can see the board now.")
-    except DomainError as error:
-        messages.warning(request, str(error))
     return redirect("leaderboard:manage", name)
 
 
@@ -104,11 +100,8 @@ def closing(request: HttpRequest, name: str) -> HttpResponse:
         messages.warning(request, "Enter a date and a time, such as 2027-01-31 12:00.")
         return redirect("leaderboard:manage", name)
     closes_at = at if "now" in request.POST else form.cleaned_data["closes_at"]
-    try:
+    with refusals_shown(request):
         set_closing(challenge=found, closes_at=closes_at)
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         messages.success(request, _closing_in_words(closes_at, is_now="now" in request.POST))
     return redirect("leaderboard:manage", name)
 
@@ -130,11 +123,8 @@ def limits(request: HttpRequest, name: str) -> HttpResponse:
         for field, errors in form.errors.items():
             messages.warning(request, f"{form[field].label}: {errors[0]}")
         return redirect("leaderboard:manage", name)
-    try:
+    with refusals_shown(request):
         set_limits(challenge=found, **form.cleaned_data)
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         messages.success(request, "The limits are changed.")
     return redirect("leaderboard:manage", name)
 
@@ -146,16 +136,13 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     submission = _submission_of(found, pk)
     form = WithdrawalForm(posted(request))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_shown(request):
             withdraw_submission(
                 submission=submission,
                 reason=form.cleaned_data["reason"],
                 actor=user_of(request),
                 at=timezone.now(),
             )
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
             messages.success(request, f"“{submission.method}” is withdrawn.")
         return redirect("leaderboard:manage", name)
     context = {
@@ -173,11 +160,8 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def score_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Queue the human baseline again after its scoring failed."""
     found = managed(request, name)
-    try:
+    with refusals_shown(request):
         queue_again(submission=_submission_of(found, pk), at=timezone.now())
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         ask_for_scores()
         messages.success(request, "The human baseline waits to be scored again.")
     return redirect("leaderboard:manage", name)

@@ -18,7 +18,6 @@ from corpora.errors import DomainError
 from corpora.evaluation.java import Java
 from corpora.evaluation.metrics.base import NoFigure
 from corpora.evaluation.scoring import Group, score
-from leaderboard.scoring.rounding import decimals
 
 MEGABYTE = 1_000_000
 
@@ -103,7 +102,6 @@ def _java(seconds: int, megabytes: int) -> Java:
     models = os.environ.get("SPICE_MODELS")
     heap = megabytes // 2
     return Java(
-        program=os.environ.get("JAVA", "java"),
         seconds=seconds,
         memory_mb=heap,
         spice_models=Path(models) if models else None,
@@ -120,6 +118,18 @@ def _by_number(values: Mapping[str, Any]) -> dict[int, Any]:
 def _rounded(group: Group) -> dict[str, float]:
     digits = decimals(len(group.images))
     return {name: round(float(figure), digits) for name, figure in group.figures.items()}
+
+
+MOST_DECIMALS = 4
+
+
+def decimals(images: int) -> int:
+    """One for ten images, two for a hundred, at most four.
+
+    A score between 0 and 1 of one image then moves the mean of all by at most one step. With more
+    decimals, two submissions that differ in one caption would tell that image's score.
+    """
+    return min(len(str(images)) - 1, MOST_DECIMALS)
 
 
 if __name__ == "__main__":

@@ -6,22 +6,34 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import fmean
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.models import Release, Role
+from annotate.services.judgements import judged_captions, numbers_in
 from annotate.services.selections import SLUG
+from corpora.evaluation.correlation import judged_of, told_apart
+from corpora.evaluation.judgements import criteria_of, systems_in
 from corpora.evaluation.scoring import METRICS, OFFICIAL_ONLY
 from corpora.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
 from corpora.language.languages import is_english
 from corpora.wording import counted
 from leaderboard.models import Challenge, Submission, SubmittedFile, Track
-from leaderboard.queries.allowances import day_of
-from leaderboard.queries.images import LEAST_IMAGES, baseline_results, captions_of, images_of
+from leaderboard.queries import (
+    LEAST_IMAGES,
+    baseline_results,
+    captions_of,
+    captions_submitted,
+    day_of,
+    images_of,
+)
 from leaderboard.services.errors import ChallengeRefused
 
 BASELINE = "Human baseline"
+# The criterion that stands for all others, if a release has it.
+TOTAL = "total"
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,42 @@ def _add_baseline(challenge: Challenge, at: datetime) -> None:
         due_at=at,
     )
     SubmittedFile.objects.create(submission=submission, content=zlib.compress(content))
+
+
+def set_people(*, challenge: Challenge, release: Release, criterion: str | None) -> int:
+    """Show on the board what people said of submissions in a release; returns of how many.
+
+    A submission is found by its captions: it has all that people rated of one source. Without a
+    criterion it is the total, or the first that the release has. Raises DomainError.
+    """
+    captions = judged_captions(release)
+    criteria = criteria_of(captions)
+    if criterion is None:
+        criterion = TOTAL if TOTAL in criteria else criteria[0]
+    rated = [one for one in captions if criterion in one.ratings]
+    if release.campaign.team != challenge.release.campaign.team or not rated:
+        raise ChallengeRefused(
+            f"{release} has no ratings by {criterion} for this team's challenge."
+        )
+    systems = sorted({one.source for one in rated})
+    means = [fmean(one.ratings[criterion]) for one in rated]
+    scores, pairs = told_apart(judged_of(rated, means, systems))
+    numbers = numbers_in(challenge.release, release)
+    sources = {}
+    for submission in challenge.submissions.scored().select_related("file"):
+        texts = captions_submitted(submission)
+        own = {image: texts.get(number, "") for image, number in numbers.items()}
+        if found := systems_in(rated, own):
+            sources[submission.pk] = min(found)
+    people = {
+        "release": release.name,
+        "criterion": criterion,
+        "scores": dict(zip(systems, scores.tolist(), strict=True)),
+        "apart": [[systems[place] for place in pair] for pair in pairs],
+        "sources": sources,
+    }
+    Challenge.objects.filter(pk=challenge.pk).update(people=people)
+    return len(sources)
 
 
 def publish_board(*, challenge: Challenge, at: datetime) -> None:

@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus, SubmittedFile, Track
-from leaderboard.queries.allowances import allowance_of, day_of, next_day
-from leaderboard.queries.images import check_results
+from leaderboard.queries import allowance_of, check_results, day_of, next_day
 from leaderboard.services.errors import LimitReached, NotOpen, SubmissionRefused, SubmittedBefore
 from leaderboard.services.scoring import NO_RUN
 from leaderboard.uploads import json_bytes

@@ -13,13 +13,9 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from marketplace import clock
-from marketplace.api import hooks, shapes
-from marketplace.errors import DomainError
-from marketplace.services.operators import noted
-from marketplace.services.sweep import is_swept_by_the_clock, sweep
-
-from . import operations
-from .errors import (
+from marketplace.api import hooks, operations, shapes
+from marketplace.api.calls import HANDLERS, Call
+from marketplace.api.errors import (
     ApiError,
     SerializationError,
     ServiceFault,
@@ -27,10 +23,12 @@ from .errors import (
     UnknownOperation,
     from_domain,
 )
-from .registry import HANDLERS, Call
-from .signing import authenticate, count_call
-from .validation import operation as operation_model
-from .validation import service, validate
+from marketplace.api.signing import authenticate, count_call
+from marketplace.api.validation import operation as operation_model
+from marketplace.api.validation import service, validate
+from marketplace.errors import DomainError
+from marketplace.services.operators import noted
+from marketplace.services.sweep import is_swept_by_the_clock, sweep
 
 logger = logging.getLogger(__name__)
 # Operations that must not be possible even a moment after a deadline: an assignment that was due

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -20,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.api.errors import ServiceFault, Throttled
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.pages.links import sign_in_url
 from marketplace.services import rehearsals
 from marketplace.services.sweep import sweep
 from marketplace.services.workers import (
@@ -32,45 +31,34 @@ from marketplace.services.workers import (
 KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A fault of the next calls of an operation; `*` stands for every operation."""
+def add_fault(*, operation: str, kind: str, times: int = 1, seconds: float = 0.0) -> None:
+    """Add a fault of the next calls of an operation; `*` stands for every operation.
 
-    operation: str
-    kind: str
-    times: int = 1
-    seconds: float = 0.0
-
-
-def add_fault(fault: Fault) -> None:
-    """Add a fault; raises ValueError for an unknown kind."""
-    if fault.kind not in KINDS:
+    Raises ValueError for an unknown kind.
+    """
+    if kind not in KINDS:
         raise ValueError(f"A fault's kind must be one of: {', '.join(sorted(KINDS))}.")
-    rehearsals.add_fault(asdict(fault))
-
-
-def _take(operation: str) -> Fault | None:
-    found = rehearsals.take_fault(operation)
-    return None if found is None else Fault(**found)
+    with rehearsals.changed() as rehearsal:
+        rehearsal.faults.append(
+            {"operation": operation, "kind": kind, "times": times, "seconds": seconds}
+        )
 
 
 @contextmanager
 def with_faults(operation: str) -> Iterator[None]:
     """Run a call with the fault that is due for it, before or after its effect."""
-    fault = _take(operation)
-    if fault is not None:
-        if fault.kind == "throttle":
-            raise Throttled("Rate exceeded")
-        if fault.kind == "fault_before":
-            raise ServiceFault("A fault was asked for, before the effect.")
-        if fault.kind == "delay_before":
-            time.sleep(fault.seconds)
+    fault = rehearsals.take_fault(operation) or {"kind": ""}
+    if fault["kind"] == "throttle":
+        raise Throttled("Rate exceeded")
+    if fault["kind"] == "fault_before":
+        raise ServiceFault("A fault was asked for, before the effect.")
+    if fault["kind"] == "delay_before":
+        time.sleep(fault["seconds"])
     yield
-    if fault is not None:
-        if fault.kind == "fault_after":
-            raise ServiceFault("A fault was asked for, after the effect.")
-        if fault.kind == "delay_after":
-            time.sleep(fault.seconds)
+    if fault["kind"] == "fault_after":
+        raise ServiceFault("A fault was asked for, after the effect.")
+    if fault["kind"] == "delay_after":
+        time.sleep(fault["seconds"])
 
 
 Hook = Callable[[dict[str, Any]], dict[str, Any] | None]
@@ -95,11 +83,13 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
 @_hook
 def set_clock(body: dict[str, Any]) -> None:
     """`{"advance_seconds": N}` advances the clock, `{"reset": true}` returns to real time."""
-    if body.get("reset"):
-        rehearsals.reset_clock()
-        return
-    rehearsals.advance_clock(timedelta(seconds=float(body["advance_seconds"])))
-    while sweep(at=clock.now()):
+    seconds = None if body.get("reset") else float(body["advance_seconds"])
+    with rehearsals.changed() as rehearsal:
+        if seconds is None:
+            rehearsal.clock_offset = timedelta()
+        else:
+            rehearsal.clock_offset += timedelta(seconds=seconds)
+    while seconds is not None and sweep(at=clock.now()):
         pass
 
 
@@ -107,9 +97,10 @@ def set_clock(body: dict[str, Any]) -> None:
 def set_faults(body: dict[str, Any]) -> None:
     """`{"operation": "CreateHIT", "kind": "fault_after", "times": 2}`, or `{"clear": true}`."""
     if body.get("clear"):
-        rehearsals.clear_faults()
+        with rehearsals.changed() as rehearsal:
+            rehearsal.faults = []
         return
-    add_fault(Fault(**body))
+    add_fault(**body)
 
 
 @_hook

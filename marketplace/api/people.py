@@ -7,28 +7,29 @@ the consent text says so, who they are.
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace import clock
+from marketplace.api.calls import find_hit_type
+from marketplace.api.errors import NotAuthorized, Throttled
+from marketplace.api.signing import MUST_BE_SIGNED, authenticate, count_call
 from marketplace.errors import DoesNotExist, DomainError, GroupRefused
 from marketplace.models import HitType, PeopleGroup, Requester
-from marketplace.pages.people import links
-from marketplace.pages.people.links import group_url
+from marketplace.pages import links
+from marketplace.pages.links import group_url
 from marketplace.services import mail_invitations, people_groups, people_work
-from marketplace.services.hits import describe
+from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
 from marketplace.services.people_groups import GroupPlan
-
-from .errors import NotAuthorized, Throttled
-from .lookups import find_hit_type
-from .signing import MUST_BE_SIGNED, authenticate, count_call
 
 TEXTS = ("name", "language", "organizer", "purpose", "contact", "consent")
 Handler = Callable[..., Any]
@@ -129,6 +130,7 @@ def _shown(group: PeopleGroup) -> dict[str, Any]:
         "page": settings.MARKETPLACE_URL + reverse("operator:people_group", args=[group.pk]),
         "is_open": group.is_open,
         "link": group_url(group) if group.is_open else None,
+        "sends_mail": links.is_configured(),
         "members": group.memberships.filter(withdrawn_at=None).count(),
         "tasks": [
             {"hit_type_id": each.hit_type.public_id, "share": each.share, "is_open": each.is_open}
@@ -164,11 +166,18 @@ def _change(requester: Requester, pk: int, *, given: Mapping[str, Any]) -> dict[
     changes = {name: value for name, value in given.items() if name != "is_open"}
     with noted(actor=requester.name, action="ChangeGroup", about=group.name, at=at):
         if changes:
-            plan = _plan({**vars(people_groups.plan_of(group)), **changes})
-            people_groups.change_group(group=group, plan=plan, at=at)
+            _change_texts(group, changes, at)
         if "is_open" in given:
             people_groups.set_open(group=group, is_open=given["is_open"])
     return _show(requester, pk)
+
+
+@transaction.atomic
+def _change_texts(group: PeopleGroup, changes: Mapping[str, Any], at: datetime) -> None:
+    # Locked before the other texts are read: of two changes at once, neither undoes the other.
+    group = PeopleGroup.objects.select_for_update().get(pk=group.pk)
+    plan = _plan({**vars(people_groups.plan_of(group)), **changes})
+    people_groups.change_group(group=group, plan=plan, at=at)
 
 
 @_takes(hit_type_id=str, share=int)
@@ -242,32 +251,23 @@ def _withdrawals(requester: Requester, hit_type: str) -> list[dict[str, str]]:
 
 def _names(requester: Requester, hit_type: str) -> dict[str, Any]:
     """The people who have agreed that the requester sees their names, and how many have not."""
-    who = people_work.people_of(find_hit_type(requester, hit_type))
-    return {
-        "people": [{"worker_id": each.public_id, "name": each.name} for each in who.named],
-        "unnamed": who.unnamed,
-    }
-
-
-groups = _signed(get=_list, post=_create)
-group = _signed(get=_show, patch=_change)
-tasks = _signed(post=_offer)
-closed_tasks = _signed(delete=_close_tasks)
-invitations = _signed(post=_invite)
-link = _signed(post=_replace_link)
-described = _signed(put=_describe)
-withdrawals = _signed(get=_withdrawals)
-names = _signed(get=_names)
+    named, unnamed = people_work.people_of(find_hit_type(requester, hit_type))
+    people = [{"worker_id": each.public_id, "name": each.name} for each in named]
+    return {"people": people, "unnamed": unnamed}
 
 
 urlpatterns = [
-    path("groups", groups, name="api_groups"),
-    path("groups/<int:pk>", group, name="api_group"),
-    path("groups/<int:pk>/tasks", tasks, name="api_group_tasks"),
-    path("groups/<int:pk>/tasks/<str:hit_type>", closed_tasks, name="api_group_closed_tasks"),
-    path("groups/<int:pk>/invitations", invitations, name="api_group_invitations"),
-    path("groups/<int:pk>/link", link, name="api_group_link"),
-    path("hit-types/<str:hit_type>", described, name="api_described"),
-    path("hit-types/<str:hit_type>/withdrawals", withdrawals, name="api_withdrawals"),
-    path("hit-types/<str:hit_type>/names", names, name="api_names"),
+    path("groups", _signed(get=_list, post=_create), name="api_groups"),
+    path("groups/<int:pk>", _signed(get=_show, patch=_change), name="api_group"),
+    path("groups/<int:pk>/tasks", _signed(post=_offer), name="api_group_tasks"),
+    path(
+        "groups/<int:pk>/tasks/<str:hit_type>",
+        _signed(delete=_close_tasks),
+        name="api_group_closed_tasks",
+    ),
+    path("groups/<int:pk>/invitations", _signed(post=_invite), name="api_group_invitations"),
+    path("groups/<int:pk>/link", _signed(post=_replace_link), name="api_group_link"),
+    path("hit-types/<str:hit_type>", _signed(put=_describe), name="api_described"),
+    path("hit-types/<str:hit_type>/withdrawals", _signed(get=_withdrawals), name="api_withdrawals"),
+    path("hit-types/<str:hit_type>/names", _signed(get=_names), name="api_names"),
 ]

@@ -15,6 +15,7 @@ from marketplace.models import (
     Qualification,
     QualificationType,
 )
+from marketplace.requirements import actions_guarded
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:
@@ -52,13 +53,10 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
 
 def requirement_shape(requirement: dict[str, Any]) -> dict[str, Any]:
     """A requirement with the defaults that the service adds."""
-    guarded = requirement.get("ActionsGuarded")
-    to_preview = requirement.get("RequiredToPreview")
-    if guarded is None:
-        guarded = "PreviewAndAccept" if to_preview else "Accept"
+    guarded = actions_guarded(requirement)
     return {
         **requirement,
-        "RequiredToPreview": bool(to_preview) or guarded != "Accept",
+        "RequiredToPreview": bool(requirement.get("RequiredToPreview")) or guarded != "Accept",
         "ActionsGuarded": guarded,
     }
 
@@ -132,9 +130,9 @@ def qualification_shape(qualification: Qualification) -> dict[str, Any]:
     }
 
 
-def shaped(shape: Shape | None, value: dict[str, Any]) -> dict[str, Any]:
+def shaped(shape: Shape | None, value: dict[str, Any] | None) -> dict[str, Any]:
     """The response as JSON types, times in epoch seconds; raises KeyError for unknown members."""
-    return {} if shape is None else _shaped(shape, value)
+    return {} if shape is None or value is None else _shaped(shape, value)
 
 
 def _shaped(shape: Any, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """The marketplace's database tables, one module per topic."""
 
-from .accounts import (
+from marketplace.models.accounts import (
     Attempt,
     ExternalIdentity,
     Invitation,
@@ -12,23 +12,25 @@ from .accounts import (
     Worker,
     WorkerBlock,
 )
-from .hits import (
+from marketplace.models.hits import (
     DECIDED,
     LIVE,
     REVEALED,
     Assignment,
     AssignmentStatus,
+    Event,
+    EventType,
     Hit,
     HitLayout,
     HitStatus,
     HitType,
+    NotificationSetting,
     ReviewAction,
     ReviewLevel,
     ReviewResult,
 )
-from .ledger import Account, BonusPayment, Transfer, TransferKind
-from .notifications import Event, EventType, NotificationSetting
-from .people import (
+from marketplace.models.ledger import Account, BonusPayment, Transfer, TransferKind
+from marketplace.models.people import (
     Consent,
     ConsentText,
     MailInvitation,
@@ -38,67 +40,18 @@ from .people import (
     PeopleGroup,
     WithdrawnBy,
 )
-from .qualifications import (
+from marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,
     QualificationRequestStatus,
     QualificationStatus,
     QualificationType,
 )
-from .shared_state import Activity, CallAllowance, Rehearsal, SentForm, Timekeeper
-from .studies import AttentionAnswer, AttentionCheck, Participation, Screening, Study
-
-__all__ = [
-    "DECIDED",
-    "LIVE",
-    "REVEALED",
-    "Account",
-    "Activity",
-    "Assignment",
-    "AttentionAnswer",
-    "AttentionCheck",
-    "AssignmentStatus",
-    "Attempt",
-    "BonusPayment",
-    "CallAllowance",
-    "Consent",
-    "ConsentText",
-    "Event",
-    "EventType",
-    "ExternalIdentity",
-    "Hit",
-    "HitLayout",
-    "HitStatus",
-    "HitType",
-    "Invitation",
-    "MailInvitation",
-    "MailRefusal",
-    "Membership",
-    "Message",
-    "NotificationSetting",
-    "Offer",
-    "Participation",
-    "PeopleGroup",
-    "Qualification",
-    "QualificationRequest",
-    "QualificationRequestStatus",
-    "QualificationStatus",
-    "QualificationType",
-    "Rehearsal",
-    "RequestToken",
-    "Requester",
-    "ReviewAction",
-    "ReviewLevel",
-    "ReviewResult",
-    "SiteAccount",
-    "Screening",
-    "SentForm",
-    "Study",
-    "Timekeeper",
-    "Transfer",
-    "TransferKind",
-    "UsedLink",
-    "WithdrawnBy",
-    "Worker",
-    "WorkerBlock",
-]
+from marketplace.models.shared_state import Activity, CallAllowance, Rehearsal, SentForm, Timekeeper
+from marketplace.models.studies import (
+    AttentionAnswer,
+    AttentionCheck,
+    Participation,
+    Screening,
+    Study,
+)

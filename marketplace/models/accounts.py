@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from marketplace import ids
+from marketplace.countries import Place
 from marketplace.models.fields import MoneyField
 
 
@@ -68,7 +69,7 @@ class Worker(models.Model):
     @property
     def place(self) -> str:
         """The location as text: US, US-PA, or empty."""
-        return f"{self.country}-{self.subdivision}" if self.subdivision else self.country
+        return str(Place(self.country, self.subdivision))
 
 
 class WorkerBlock(models.Model):

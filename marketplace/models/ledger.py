@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models import F, Q
 
-from .accounts import Requester, Worker
-from .fields import MoneyField
-from .hits import Assignment, Hit
+from marketplace.models.accounts import Requester, Worker
+from marketplace.models.fields import MoneyField
+from marketplace.models.hits import Assignment, Hit
 
 
 class Account(models.TextChoices):

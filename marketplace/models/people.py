@@ -3,10 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
+from marketplace.models.accounts import Requester, Worker
+from marketplace.models.hits import HitType
 from shared.database.queues import Queued
-
-from .accounts import Requester, Worker
-from .hits import HitType
 
 
 class PeopleGroup(models.Model):

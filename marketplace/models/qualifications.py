@@ -4,8 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from marketplace import ids
-
-from .accounts import Requester, Worker
+from marketplace.models.accounts import Requester, Worker
 
 
 class QualificationStatus(models.TextChoices):

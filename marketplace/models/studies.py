@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from .accounts import Worker
-from .hits import AssignmentQuerySet, HitType
+from marketplace.models.accounts import Worker
+from marketplace.models.hits import AssignmentQuerySet, HitType
 
 CODE_PARAMETER = "cc"
 

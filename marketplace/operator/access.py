@@ -1,25 +1,28 @@
-"""What all pages of the operator share: access, the log of operators' actions, pages of rows."""
+"""What the operator's pages share: access, the log of actions, forms, searches, pages of rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from typing import Concatenate, Generic, ParamSpec, TypeVar
+from functools import reduce, wraps
+from operator import or_
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_http_methods
 
 from marketplace import clock
 from marketplace.errors import DomainError
-from marketplace.once import carried_out_once
+from marketplace.pages.decorators import carried_out_once
 from marketplace.services.operators import noted
 
+get_or_post = require_http_methods(["GET", "POST"])
 Rest = ParamSpec("Rest")
 
 
@@ -75,6 +78,24 @@ def logged_with_message(
         messages.error(request, str(error))
     else:
         messages.success(request, done)
+
+
+def form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """The page of a form; with status 400 if something is wrong in the form."""
+    status = 400 if context["form"].errors else 200
+    return render(request, f"marketplace/operator/{template}", context, status=status)
+
+
+def search_of(request: HttpRequest) -> str:
+    """What the page's list is searched for."""
+    return request.GET.get("q", "").strip()[:100]
+
+
+def found_in(search: str, *names: str, ids: Sequence[str] = ()) -> Q:
+    """Whether one of the fields `names` contains the text, or one of `ids` is it."""
+    conditions = [Q(**{f"{name}__icontains": search}) for name in names]
+    conditions += [Q(**{name: search.upper()}) for name in ids]
+    return reduce(or_, conditions)
 
 
 Row = TypeVar("Row", bound=Model)

@@ -1,50 +1,166 @@
-"""The operators' own accounts: password, authenticator app, and the list of operators."""
+"""The operators' sign-in and their accounts: password, authenticator app, list of operators."""
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth import login, logout
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.auth.views import PasswordChangeView, PasswordResetConfirmView
+from django.core.signing import BadSignature
 from django.db.models import Exists, OuterRef
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse, reverse_lazy
+from django.utils import timezone
 from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
-from django.views.decorators.http import require_http_methods, require_POST
+from django.utils.http import url_has_allowed_host_and_scheme, urlsafe_base64_encode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
 
-from marketplace.errors import DomainError
+from marketplace import clock
+from marketplace.errors import DomainError, TooManyAttempts
+from marketplace.operator.access import (
+    OperatorRequest,
+    form_page,
+    get_or_post,
+    logged,
+    logged_with_message,
+    operator_required,
+)
+from marketplace.operator.forms import OperatorForm, SignInForm
 from marketplace.services import operators as services
-from shared.content_policy import HEADER, content_policy
+from marketplace.services.accounts import count_attempt
+from marketplace.services.operators import noted
+from shared.hand_over import new_state, read
+from shared.requests import HEADER, client_address, content_policy
 from shared.second_factors.models import SecondFactor
 from shared.second_factors.pages import SecondFactorView
 from shared.second_factors.services import has_second_factor
 
-from .access import OperatorRequest, logged, logged_with_message, operator_required
-from .forms import OperatorForm
-
 DAY = 24 * 3600
+MOST_TRIES = 10
+# The session's key of the state, and the page to go to, while the requester site is asked.
+ASKED = "hand_over"
+# Long enough to sign in there.
+ASKED_FOR = timedelta(minutes=30)
+
+
+@get_or_post
+def sign_in(request: HttpRequest) -> HttpResponse:
+    form = SignInForm(request.POST or None)
+    problem, status = "", 200
+    if form.is_valid():
+        try:
+            for who in (f"name:{form.cleaned_data['name']}", f"address:{client_address(request)}"):
+                count_attempt(what="operator", who=who, most=MOST_TRIES, at=timezone.now())
+        except TooManyAttempts as error:
+            problem, status = str(error), 429
+        else:
+            operator = form.operator()
+            if operator is not None:
+                request.session.flush()
+                login(request, operator)
+                return redirect(_next_page(request))
+            problem, status = "Wrong name, password or code.", 403
+    context = {"form": form, "problem": problem, **_site(request)}
+    return render(request, "marketplace/operator/sign_in.html", context, status=status)
+
+
+@never_cache
+@require_GET
+def hand_over(request: HttpRequest) -> HttpResponse:
+    """Ask the requester site who is signed in there; what is asked stays in the session."""
+    if not settings.HAND_OVER_SECRET:
+        return redirect("operator:sign_in")
+    page, state = _next_page(request), new_state()
+    if request.user.is_active and request.user.is_staff:
+        return redirect(page)
+    if not request.session.session_key:
+        request.session.set_expiry(ASKED_FOR)
+    request.session[ASKED] = [state, page]
+    return redirect(f"{settings.SITE_URL}/hand-over/?{urlencode({'state': state})}")
+
+
+@never_cache
+@require_GET
+def end_hand_over(request: HttpRequest) -> HttpResponse:
+    """Sign in whom the requester site names, if this session has asked it."""
+    state, page = request.session.pop(ASKED, ("", ""))
+    try:
+        user = read(request.GET.get("text", ""), to=settings.MARKETPLACE_URL, state=state)
+        with noted(
+            actor=f"user {user.name}",
+            action="came from the requester site",
+            about="",
+            at=clock.now(),
+        ):
+            operator = services.operator_of(user)
+    except BadSignature:
+        problem = "This link has been used, or is too old. Try again from the requester site."
+    except DomainError as error:
+        problem = str(error)
+    else:
+        request.session.flush()
+        login(request, operator, backend=settings.AUTHENTICATION_BACKENDS[0])
+        request.session.set_expiry(settings.HAND_OVER_SESSION_AGE)
+        return redirect(page)
+    context = {"form": SignInForm(), "problem": problem, **_site(request)}
+    return render(request, "marketplace/operator/sign_in.html", context, status=403)
+
+
+def _site(request: HttpRequest) -> dict[str, str]:
+    """The link of the sign-in page to the requester site, if there is one."""
+    if not settings.HAND_OVER_SECRET:
+        return {}
+    return {
+        "hand_over": f"{reverse('operator:hand_over')}?{urlencode({'next': _next_page(request)})}"
+    }
+
+
+def _next_page(request: HttpRequest) -> str:
+    """The operator's page that was asked for before the sign-in, or the overview."""
+    page = request.GET.get("next", "")
+    if url_has_allowed_host_and_scheme(
+        page, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return page
+    return reverse("operator:overview")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("operator:sign_in")
 
 
 class PasswordView(PasswordChangeView):
-    """Changes the operator's password, given the current one. Their other sessions end."""
+    """Changes the operator's password, given the current one. Their other sessions end.
+
+    Who came from the requester site and has no password sets one.
+    """
 
     template_name = "marketplace/operator/password.html"
     success_url = reverse_lazy("operator:password")
     request: OperatorRequest
 
-    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
-        with logged(self.request, "changed their password", ""):
+    def get_form_class(self) -> "type[SetPasswordForm[User]]":
+        return PasswordChangeForm if self.request.user.has_usable_password() else SetPasswordForm
+
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
+        did = "changed" if isinstance(form, PasswordChangeForm) else "set"
+        with logged(self.request, f"{did} their password", ""):
             response = super().form_valid(form)
         messages.success(
-            self.request, "Password changed. Your sessions in other browsers have ended."
+            self.request, f"Password {did}. Your sessions in other browsers have ended."
         )
         return response
 
-    def form_invalid(self, form: PasswordChangeForm) -> HttpResponse:
+    def form_invalid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
     def get_context_data(self, **given: Any) -> dict[str, Any]:
@@ -86,7 +202,7 @@ class NewPasswordView(PasswordResetConfirmView):
         return response
 
 
-@require_http_methods(["GET", "POST"])
+@get_or_post
 @operator_required
 def operators(request: OperatorRequest) -> HttpResponse:
     """List the operators; add one on POST, and show the link with which they set a password."""
@@ -113,8 +229,7 @@ def operators(request: OperatorRequest) -> HttpResponse:
         "link": link,
         "days": settings.PASSWORD_RESET_TIMEOUT // DAY,
     }
-    status = 400 if form.errors else 200
-    return render(request, "marketplace/operator/operators.html", context, status=status)
+    return form_page(request, "operators.html", context)
 
 
 def _password_link(operator: User) -> str:

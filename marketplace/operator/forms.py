@@ -24,7 +24,7 @@ from marketplace.services.people_groups import MOST_SHARE, GroupPlan
 from marketplace.services.studies import StudyPlan
 from marketplace.services.workers import WorkerProfile
 from shared.number_fields import AmountField, WholeNumberField
-from shared.second_factors.forms import SignInCodeForm
+from shared.second_factors.pages import SignInCodeForm
 
 MOST_NEW_WORKERS = 100
 # The newest groups that a study can be made of; older ones have hardly any open HITs.

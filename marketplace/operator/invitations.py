@@ -8,22 +8,26 @@ from django import forms
 from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import HitLayout, Invitation, Study
-from marketplace.pages.sign_in import invitation_url
+from marketplace.operator.access import (
+    OperatorRequest,
+    form_page,
+    get_or_post,
+    logged,
+    logged_with_message,
+    newest_first,
+    operator_required,
+)
+from marketplace.operator.forms import InvitationForm, LayoutForm, StudyForm
+from marketplace.pages.links import invitation_url
 from marketplace.questions.documents import gaps
-from marketplace.services import accounts
-from marketplace.services import layouts as layout_services
+from marketplace.services import accounts, hit_types
 from marketplace.services import studies as study_services
-
-from .access import OperatorRequest, logged, newest_first, operator_required
-from .forms import InvitationForm, LayoutForm, StudyForm
-
-get_or_post = require_http_methods(["GET", "POST"])
 
 
 def _list_and_make(
@@ -54,8 +58,7 @@ def _list_and_make(
             return redirect(f"operator:{name}")
     page = newest_first(request, rows)
     context = {"form": form, "page": page, "rows": [(row, extra(row)) for row in page.rows]}
-    status = 400 if form.errors else 200
-    return render(request, f"marketplace/operator/{name}.html", context, status=status)
+    return form_page(request, f"{name}.html", context)
 
 
 @get_or_post
@@ -88,9 +91,8 @@ def invitations(request: OperatorRequest) -> HttpResponse:
 def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
     """End an invitation: no more accounts can be created with its link."""
     found = get_object_or_404(Invitation, pk=pk)
-    with logged(request, "revoked an invitation", str(found)):
+    with logged_with_message(request, "revoked an invitation", str(found), "Invitation revoked."):
         accounts.end_invitation(invitation_id=pk, at=clock.now())
-    messages.success(request, "Invitation revoked.")
     return redirect("operator:invitations")
 
 
@@ -126,10 +128,10 @@ def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
     """Close a study to new participants, or open it again."""
     found = get_object_or_404(Study, slug=slug)
     is_open = request.POST.get("open") == "yes"
-    with logged(request, "reopened a study" if is_open else "closed a study", slug):
+    action = "reopened a study" if is_open else "closed a study"
+    done = f"{found.name} is {'open' if is_open else 'closed'} to new participants."
+    with logged_with_message(request, action, slug, done):
         study_services.set_open(study=found, is_open=is_open)
-    state = "is open to new participants" if is_open else "is closed to new participants"
-    messages.success(request, f"{found.name} {state}.")
     return redirect("operator:studies")
 
 
@@ -142,7 +144,7 @@ def layouts(request: OperatorRequest) -> HttpResponse:
         request,
         "layouts",
         form,
-        make=lambda: layout_services.create_layout(**form.cleaned_data, at=clock.now()),
+        make=lambda: hit_types.create_layout(**form.cleaned_data, at=clock.now()),
         texts=("created a layout", "{name}", "Layout created. HITs use it by its id."),
         rows=HitLayout.objects.select_related("requester"),
         extra=lambda row: sorted(gaps(row.template)),

@@ -4,25 +4,32 @@ import re
 
 from django.contrib import messages
 from django.db.models import Count, Q
+from django.forms import Form
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailRefusal, Membership, Offer, PeopleGroup, WithdrawnBy
-from marketplace.pages.people import links
-from marketplace.pages.people.links import group_url
+from marketplace.operator.access import (
+    OperatorRequest,
+    form_page,
+    get_or_post,
+    logged,
+    logged_with_message,
+    newest_first,
+    operator_required,
+)
+from marketplace.operator.forms import AddressesForm, GroupForm, OfferForm
+from marketplace.pages import links
+from marketplace.pages.links import group_url
 from marketplace.pages.statements import Month
-from marketplace.pages.unmet import asked_of_newcomers
-from marketplace.services import mail_invitations, members, people_groups, people_work
+from marketplace.services import mail_invitations, people_groups, people_work
 from marketplace.services.people_groups import latest_text, plan_of
-from shared.csv_text import csv_download, csv_lines
+from marketplace.services.qualifications import asked_of_newcomers
+from shared.tables import csv_download, csv_lines
 
-from .access import OperatorRequest, logged, newest_first, operator_required
-from .forms import AddressesForm, GroupForm, OfferForm
-
-get_or_post = require_http_methods(["GET", "POST"])
 NO_MAIL = "This site sends no e-mail: its host has to set EMAIL_HOST. Send people the link instead."
 # Failed invitations that the page names.
 SHOWN = 20
@@ -46,8 +53,7 @@ def groups(request: OperatorRequest) -> HttpResponse:
         members=Count("memberships", filter=Q(memberships__withdrawn_at=None))
     )
     context = {"form": form, "page": newest_first(request, rows)}
-    status = 400 if form.errors else 200
-    return render(request, "marketplace/operator/people.html", context, status=status)
+    return form_page(request, "people.html", context)
 
 
 @get_or_post
@@ -65,28 +71,19 @@ def group(request: OperatorRequest, pk: int) -> HttpResponse:
             form.add_error(error.field or None, str(error))
         else:
             is_new = latest_text(found) != before
-            messages.success(
-                request,
-                "Saved. Everybody reads the new consent text before their next task."
-                if is_new
-                else "Saved.",
-            )
+            read = " Everybody reads the new consent text before their next task."
+            messages.success(request, f"Saved.{read if is_new else ''}")
             return redirect("operator:people_group", pk)
     return _show(request, found, form=form)
 
 
-def _show(
-    request: OperatorRequest,
-    found: PeopleGroup,
-    *,
-    form: GroupForm | None = None,
-    offer_form: OfferForm | None = None,
-    addresses_form: AddressesForm | None = None,
-) -> HttpResponse:
+def _show(request: OperatorRequest, found: PeopleGroup, **forms: Form) -> HttpResponse:
+    """The group's page, with these forms in place of new ones."""
     forms = {
-        "form": form or GroupForm(initial=vars(plan_of(found))),
-        "offer_form": offer_form or OfferForm(),
-        "addresses_form": addresses_form or AddressesForm(),
+        "form": GroupForm(initial=vars(plan_of(found))),
+        "offer_form": OfferForm(),
+        "addresses_form": AddressesForm(),
+        **forms,
     }
     invited = found.mail_invitations
     waiting = mail_invitations.waiting().filter(group=found)
@@ -151,12 +148,11 @@ def withdraw(request: OperatorRequest, pk: int, public_id: str) -> HttpResponse:
     """Withdraw a member's work, because the person asked for it."""
     members_of = Membership.objects.select_related("group", "worker")
     found = get_object_or_404(members_of, group=pk, worker__public_id=public_id)
-    with logged(request, "withdrew a person's work", public_id):
-        members.withdraw(membership=found, by=WithdrawnBy.OPERATOR, at=clock.now())
-    messages.success(
-        request,
-        f"The work of {found.worker.name} is withdrawn. Campaigns learn of it by their next sync.",
+    done = (
+        f"The work of {found.worker.name} is withdrawn. Campaigns learn of it by their next sync."
     )
+    with logged_with_message(request, "withdrew a person's work", public_id, done):
+        people_groups.withdraw(membership=found, by=WithdrawnBy.OPERATOR, at=clock.now())
     return redirect("operator:people_group", pk)
 
 
@@ -219,9 +215,10 @@ def offer(request: OperatorRequest, pk: int) -> HttpResponse:
 def close_offer(request: OperatorRequest, pk: int, offer_pk: int) -> HttpResponse:
     """Stop showing tasks to a group."""
     found = get_object_or_404(Offer.objects.select_related("group"), pk=offer_pk, group=pk)
-    with logged(request, "closed tasks of a group of people", found.group.name):
+    action = "closed tasks of a group of people"
+    done = "The group no longer sees these tasks. Begun tasks can be finished."
+    with logged_with_message(request, action, found.group.name, done):
         people_groups.close_offer(offer=found)
-    messages.success(request, "The group no longer sees these tasks. Begun tasks can be finished.")
     return redirect("operator:people_group", pk)
 
 
@@ -232,10 +229,9 @@ def open_group(request: OperatorRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(PeopleGroup, pk=pk)
     is_open = request.POST.get("open") == "yes"
     action = "opened a group of people" if is_open else "closed a group of people"
-    with logged(request, action, found.name):
+    done = "New people can join." if is_open else "Nobody new can join. Members stay."
+    with logged_with_message(request, action, found.name, done):
         people_groups.set_open(group=found, is_open=is_open)
-    state = "New people can join." if is_open else "Nobody new can join. Members stay."
-    messages.success(request, state)
     return redirect("operator:people_group", pk)
 
 
@@ -244,7 +240,10 @@ def open_group(request: OperatorRequest, pk: int) -> HttpResponse:
 def replace_link(request: OperatorRequest, pk: int) -> HttpResponse:
     """Give a group a new link; the earlier one stops working."""
     found = get_object_or_404(PeopleGroup, pk=pk)
-    with logged(request, "replaced the link of a group of people", found.name):
+    action, done = (
+        "replaced the link of a group of people",
+        "New link created. The earlier one no longer works.",
+    )
+    with logged_with_message(request, action, found.name, done):
         people_groups.replace_link(group=found)
-    messages.success(request, "New link created. The earlier one no longer works.")
     return redirect("operator:people_group", pk)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Sum
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
@@ -26,9 +26,16 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-from marketplace.operator.access import OperatorRequest, logged, newest_first, operator_required
-from marketplace.services import payouts as services
-from shared.csv_text import csv_download, csv_lines
+from marketplace.operator.access import (
+    OperatorRequest,
+    found_in,
+    logged,
+    newest_first,
+    operator_required,
+    search_of,
+)
+from marketplace.services import money as services
+from shared.tables import csv_download, csv_lines
 
 MOST_PAYOUTS = 50
 
@@ -38,19 +45,14 @@ MOST_PAYOUTS = 50
 def groups(request: OperatorRequest) -> HttpResponse:
     """List the groups of HITs by title, with their requesters and the state of their HITs. Finished
     ones are listed if they are asked for."""
-    search = request.GET.get("q", "").strip()[:100]
+    search = search_of(request)
     found = HitType.objects.select_related("requester")
     is_all = bool(search) or request.GET.get("state") == "all"
     if not is_all:
         found = found.under_way()
     if search:
-        found = found.filter(
-            Q(public_id=search.upper())
-            | Q(group_id=search.upper())
-            | Q(title__icontains=search)
-            | Q(campaign__icontains=search)
-            | Q(requester__name__icontains=search)
-        )
+        ids = ("public_id", "group_id")
+        found = found.filter(found_in(search, "title", "campaign", "requester__name", ids=ids))
     page = newest_first(request, found)
     counts = (
         Hit.objects.undisposed()
@@ -67,8 +69,13 @@ def groups(request: OperatorRequest) -> HttpResponse:
     )
     by_group = {row["hit_type"]: row for row in counts}
     rows = [(group, by_group.get(group.pk)) for group in page.rows]
-    context = {"page": page, "rows": rows, "search": search, "site": settings.MARKETPLACE_URL}
-    context["is_all"] = is_all
+    context = {
+        "page": page,
+        "rows": rows,
+        "search": search,
+        "site": settings.MARKETPLACE_URL,
+        "is_all": is_all,
+    }
     return render(request, "marketplace/operator/groups.html", context)
 
 
@@ -76,17 +83,12 @@ def groups(request: OperatorRequest) -> HttpResponse:
 @operator_required
 def hits(request: OperatorRequest) -> HttpResponse:
     """List HITs, filtered by id, title or requester, and by status."""
-    search = request.GET.get("q", "").strip()[:100]
+    search = search_of(request)
     state = request.GET.get("state", "")
     found = Hit.objects.select_related("hit_type", "requester")
     if search:
-        found = found.filter(
-            Q(public_id=search.upper())
-            | Q(hit_type__public_id=search.upper())
-            | Q(hit_type__title__icontains=search)
-            | Q(hit_type__campaign__icontains=search)
-            | Q(requester__name__icontains=search)
-        )
+        names = ("hit_type__title", "hit_type__campaign", "requester__name")
+        found = found.filter(found_in(search, *names, ids=("public_id", "hit_type__public_id")))
     if state in HitStatus.values:
         found = found.filter(status=state)
     context = {
@@ -113,12 +115,10 @@ def hit(request: OperatorRequest, public_id: str) -> HttpResponse:
 @operator_required
 def activity(request: OperatorRequest) -> HttpResponse:
     """List the actions of requesters' programs and operators, including refused ones."""
-    search = request.GET.get("q", "").strip()[:100]
+    search = search_of(request)
     found = Activity.objects.all()
     if search:
-        found = found.filter(
-            Q(actor__icontains=search) | Q(action__icontains=search) | Q(about__icontains=search)
-        )
+        found = found.filter(found_in(search, "actor", "action", "about"))
     is_refused = request.GET.get("state") == "refused"
     if is_refused:
         found = found.exclude(refusal="")

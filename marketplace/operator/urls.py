@@ -5,10 +5,9 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from marketplace.extensions import extensions
+from marketplace.operator import account, invitations, people, records, requesters, workers
+from marketplace.operator.access import operator_required
 from shared.backups.pages import BackupsView
-
-from . import account, invitations, people, records, requesters, workers
-from .access import operator_required
 
 # Django's own views of forms also take PUT.
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
@@ -16,10 +15,10 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 app_name = "operator"
 urlpatterns = [
     path("", requesters.overview, name="overview"),
-    path("sign-in", requesters.sign_in, name="sign_in"),
-    path("hand-over", requesters.hand_over, name="hand_over"),
-    path("hand-over/end", requesters.end_hand_over, name="end_hand_over"),
-    path("sign-out", requesters.sign_out, name="sign_out"),
+    path("sign-in", account.sign_in, name="sign_in"),
+    path("hand-over", account.hand_over, name="hand_over"),
+    path("hand-over/end", account.end_hand_over, name="end_hand_over"),
+    path("sign-out", account.sign_out, name="sign_out"),
     path(
         "account", get_or_post(operator_required(account.PasswordView.as_view())), name="password"
     ),

@@ -4,24 +4,30 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Worker
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.operator.access import (
+    OperatorRequest,
+    form_page,
+    found_in,
+    get_or_post,
+    logged,
+    logged_with_message,
+    newest_first,
+    operator_required,
+    search_of,
+)
+from marketplace.operator.forms import NewWorkersForm, WorkerForm
+from marketplace.pages.links import sign_in_url
 from marketplace.services import accounts, operators
-from marketplace.services.payouts import balances
-from marketplace.services.worker_data import data_of, erase_worker, obstacle_to_erasure
-
-from .access import OperatorRequest, logged, logged_with_message, newest_first, operator_required
-from .forms import NewWorkersForm, WorkerForm
-
-get_or_post = require_http_methods(["GET", "POST"])
+from marketplace.services.money import balances
+from marketplace.services.retention import data_of, erase_worker, obstacle_to_erasure
 
 
 @get_or_post
@@ -30,9 +36,9 @@ def workers(request: OperatorRequest) -> HttpResponse:
     """List the workers, filtered by id or name; create workers on POST and show their links."""
     form = NewWorkersForm(request.POST or None)
     made = _make_workers(request, form) if form.is_valid() else []
-    search = request.GET.get("q", "").strip()[:100]
+    search = search_of(request)
     state = request.GET.get("state", "")
-    found = Worker.objects.filter(Q(public_id=search.upper()) | Q(name__icontains=search))
+    found = Worker.objects.filter(found_in(search, "name", ids=("public_id",)))
     if state in ("active", "suspended"):
         found = found.filter(is_suspended=state == "suspended")
     page = newest_first(request, found)
@@ -47,8 +53,7 @@ def workers(request: OperatorRequest) -> HttpResponse:
         "made": [(worker, sign_in_url(worker)) for worker in made],
         "link_days": settings.SIGN_IN_LINK_AGE.days,
     }
-    status = 400 if form.errors else 200
-    return render(request, "marketplace/operator/workers.html", context, status=status)
+    return form_page(request, "workers.html", context)
 
 
 def _make_workers(request: OperatorRequest, form: NewWorkersForm) -> list[Worker]:
@@ -101,8 +106,7 @@ def _show(
         "due": due,
         "obstacle": obstacle_to_erasure(found, due),
     }
-    status = 400 if form.errors else 200
-    return render(request, "marketplace/operator/worker.html", context, status=status)
+    return form_page(request, "worker.html", context)
 
 
 @require_POST
@@ -125,16 +129,15 @@ def link(request: OperatorRequest, public_id: str) -> HttpResponse:
 def end_sessions(request: OperatorRequest, public_id: str) -> HttpResponse:
     """Sign the worker out everywhere and make all earlier links invalid."""
     found = get_object_or_404(Worker, public_id=public_id)
-    with logged(request, "ended a worker's sessions", public_id):
+    done = "The worker is signed out. Earlier sign-in links no longer work."
+    with logged_with_message(request, "ended a worker's sessions", public_id, done):
         accounts.end_all_sessions(worker=found)
-    messages.success(request, "The worker is signed out. Earlier sign-in links no longer work.")
     return redirect("operator:worker", public_id)
 
 
 @require_POST
 @operator_required
 def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """Suspend a worker or end the suspension."""
     found = get_object_or_404(Worker, public_id=public_id)
     is_suspended = request.POST.get("suspended") == "yes"
     action, done = (

@@ -1,7 +1,6 @@
 """Pages for signing in and up, and the worker's profile."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -16,18 +15,18 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from marketplace import clock
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Worker
-from marketplace.services import accounts
-from marketplace.services.accounts import use_link
-from shared.client_addresses import client_address
-
-from .decorators import WorkerRequest, account_required, worker_required
-from .sessions import begin_session
-from .sign_in import (
+from marketplace.pages.decorators import WorkerRequest, account_required, worker_required
+from marketplace.pages.links import (
     introduction_of,
     invitation_of_link,
+    member_of,
     safe_next,
     worker_of_link,
 )
+from marketplace.pages.sessions import begin_session, in_language_of
+from marketplace.services import accounts
+from marketplace.services.accounts import use_link
+from shared.requests import client_address
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 secret_fields = sensitive_post_parameters("password", "current")
@@ -49,20 +48,15 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             address=client_address(request),
             at=clock.now(),
         )
-    except SignInRefused as error:
-        status, problem = 403, str(error)
-    except TooManyAttempts as error:
-        status, problem = 429, str(error)
-    else:
-        begin_session(request, worker)
-        return HttpResponseRedirect(safe_next(request, target), status=303)
-    context |= {"problem": problem, "name": name}
-    return render(request, "marketplace/sign_in.html", context, status=status)
+    except (SignInRefused, TooManyAttempts) as error:
+        context |= {"problem": str(error), "name": name}
+        return render(request, "marketplace/sign_in.html", context, status=error.status)
+    begin_session(request, worker)
+    return HttpResponseRedirect(safe_next(request, target), status=303)
 
 
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign in with a link."""
     try:
         worker = worker_of_link(token)
     except LinkRefused as error:
@@ -99,8 +93,20 @@ def sso(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session. A member who could not come back is told so first."""
+    worker: Worker | None = request.worker  # type: ignore[attr-defined]
+    if worker and "sure" not in request.POST and _is_lost_without_session(worker):
+        with in_language_of(worker):
+            return render(request, "marketplace/people/sign_out.html")
     request.session.flush()
     return redirect("sign_in")
+
+
+def _is_lost_without_session(worker: Worker) -> bool:
+    """Whether the person joined a group, and has neither a password nor a mail's link."""
+    if not worker.is_member or worker.password:
+        return False
+    return not any(member_of(each, at=clock.now()) for each in worker.mail_invitations.all())
 
 
 @get_or_post
@@ -112,13 +118,12 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             request,
             "You need an invitation to create an account. Ask the marketplace's host for a link.",
         )
-    return _sign_up(request, lambda **fields: accounts.sign_up(**fields))
+    return _sign_up(request, accounts.sign_up)
 
 
 @get_or_post
 @secret_fields
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Create an account with an invitation."""
     try:
         invitation_id = invitation_of_link(token)
         accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
@@ -136,16 +141,13 @@ def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpR
     fields = {name: request.POST.get(name, "") for name in ("name", "password", "country")}
     try:
         worker = make_account(**fields, address=client_address(request), at=clock.now())
-    except AccountRefused as error:
-        context, status = {"problem": str(error), "field": error.field}, 400
-    except TooManyAttempts as error:
-        context, status = {"problem": str(error)}, 429
-    else:
-        begin_session(request, worker)
-        messages.success(request, "Account created. You are signed in.")
-        return HttpResponseRedirect(reverse("groups"), status=303)
-    context |= {"name": fields["name"], "country": fields["country"]}
-    return render(request, "marketplace/sign_up.html", context, status=status)
+    except (AccountRefused, TooManyAttempts) as error:
+        given = {"name": fields["name"], "country": fields["country"]}
+        context = {**given, "problem": str(error), "field": getattr(error, "field", "")}
+        return render(request, "marketplace/sign_up.html", context, status=error.status)
+    begin_session(request, worker)
+    messages.success(request, "Account created. You are signed in.")
+    return HttpResponseRedirect(reverse("groups"), status=303)
 
 
 @require_GET
@@ -173,12 +175,8 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
     """Set whether the worker accepts HITs with adult content."""
     is_adult = request.POST.get("adult") == "1"
     accounts.set_adult(worker=request.worker, is_adult=is_adult)
-    message = (
-        "You will be offered HITs with adult content."
-        if is_adult
-        else ("You will not be offered HITs with adult content.")
-    )
-    messages.success(request, message)
+    will = "will" if is_adult else "will not"
+    messages.success(request, f"You {will} be offered HITs with adult content.")
     return HttpResponseRedirect(reverse("profile"), status=303)
 
 
@@ -187,13 +185,12 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
 @secret_fields
 def set_password(request: WorkerRequest) -> HttpResponse:
     """Change the password and end the other sessions."""
-    at: datetime = clock.now()
     try:
         worker = accounts.set_password(
             worker=request.worker,
             current=request.POST.get("current", ""),
             password=request.POST.get("password", ""),
-            at=at,
+            at=clock.now(),
         )
     except AccountRefused as error:
         return _profile_problem(request, error)

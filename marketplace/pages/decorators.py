@@ -1,20 +1,24 @@
-"""Decorators that restrict pages to workers and participants."""
+"""Decorators that restrict pages to those who may open them, and forms carried out once."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
 from functools import wraps
 from typing import Concatenate, ParamSpec
+from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from marketplace.models import Worker
-
-from .languages import in_language_of
-from .problems import outside_study
-from .sessions import Scope, scope_of
+import shared.once
+from marketplace import clock
+from marketplace.models import SentForm, Worker
+from marketplace.pages.problems import outside_study
+from marketplace.pages.sessions import Scope, in_language_of, scope_of
 
 Rest = ParamSpec("Rest")
 LONGEST_ADDRESS = 2000
@@ -28,83 +32,52 @@ MEMBERS_PAGES = {
 
 
 class WorkerRequest(HttpRequest):
-    """A request of a signed-in worker."""
+    """A request that one of the decorators below has let in."""
 
+    scope: Scope
     worker: Worker
 
 
-class ScopedRequest(HttpRequest):
-    """A request of a signed-in worker or of a participant in a study."""
-
-    scope: Scope
+View = Callable[Concatenate[WorkerRequest, Rest], HttpResponseBase]
+Guarded = Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]
 
 
-def worker_required(
-    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
-    """Redirect to the sign-in page unless a worker is signed in; participants get a 404.
+def _for(lets_in: Callable[[Scope], bool]) -> Callable[[View[Rest]], Guarded[Rest]]:
+    """A decorator of pages for sessions with such a scope, in their language.
 
-    Members of groups are led to their own pages.
+    Who is not signed in is led to the sign-in page, members of groups and workers to their own
+    pages. Participants of studies get a 404.
     """
 
-    @wraps(view)
-    def wrapped(
-        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
-    ) -> HttpResponseBase:
-        scope = scope_of(request)
-        if scope is None:
-            return to_sign_in(request)
-        if scope.worker.is_member:
-            return to_members_page(request)
-        if scope.participation is not None:
+    def decorate(view: View[Rest]) -> Guarded[Rest]:
+        @wraps(view)
+        def wrapped(
+            request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            scope = scope_of(request)
+            if scope is None:
+                return to_sign_in(request)
             with in_language_of(scope.worker, scope.participation):
-                return outside_study(request, scope.participation.study)
-        return view(request, *args, **kwargs)  # type: ignore[arg-type]
+                if lets_in(scope):
+                    request.scope = scope  # type: ignore[attr-defined]
+                    return view(request, *args, **kwargs)  # type: ignore[arg-type]
+                if scope.worker.is_member:
+                    return to_members_page(request)
+                if scope.participation is not None:
+                    return outside_study(request, scope.participation.study)
+                return redirect("groups")
 
-    return wrapped
+        return wrapped
 
-
-def scope_required(
-    view: Callable[Concatenate[ScopedRequest, Rest], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
-    """Allow workers and participants; the view must limit itself to `request.scope`.
-
-    Members of groups are led to their own pages.
-    """
-
-    @wraps(view)
-    def wrapped(
-        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
-    ) -> HttpResponseBase:
-        scope = scope_of(request)
-        if scope is None:
-            return to_sign_in(request)
-        if scope.worker.is_member:
-            return to_members_page(request)
-        request.scope = scope  # type: ignore[attr-defined]
-        with in_language_of(scope.worker, scope.participation):
-            return view(request, *args, **kwargs)  # type: ignore[arg-type]
-
-    return wrapped
+    return decorate
 
 
-def account_required(
-    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
-    """Allow workers and members of groups: both have accounts."""
-    for_workers = worker_required(view)
-
-    @wraps(view)
-    def wrapped(
-        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
-    ) -> HttpResponseBase:
-        scope = scope_of(request)
-        if scope is not None and scope.worker.is_member:
-            with in_language_of(scope.worker):
-                return view(request, *args, **kwargs)  # type: ignore[arg-type]
-        return for_workers(request, *args, **kwargs)
-
-    return wrapped
+worker_required = _for(lambda scope: scope.participation is None and not scope.worker.is_member)
+member_required = _for(lambda scope: scope.worker.is_member)
+# Workers and members of groups: both have accounts.
+account_required = _for(lambda scope: scope.participation is None)
+# Workers and participants. The view must limit itself to `request.scope`.
+scope_required = _for(lambda scope: not scope.worker.is_member)
 
 
 def to_members_page(request: HttpRequest) -> HttpResponse:
@@ -124,3 +97,50 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
         wanted = ""
     query = f"?{urlencode({'next': wanted})}" if wanted not in ("", "/") else ""
     return redirect(reverse("sign_in") + query)
+
+
+KEPT = timedelta(days=1)
+
+
+def carried_out_once(
+    request: HttpRequest, view: Callable[[], HttpResponseBase], *, otherwise: str
+) -> HttpResponseBase:
+    """The view's answer to a form; if the form was sent before, a redirect to where that answer
+    led, or to the page `otherwise` if it led nowhere or is not known.
+
+    A form without a key, or with a damaged one, is carried out each time.
+    """
+    key = None
+    with suppress(ValueError):
+        key = shared.once.key_of(request)
+    if key is None:
+        return view()
+    return shared.once.carried_out_once(KeptForm(key, reverse(otherwise)), view)
+
+
+class KeptForm(shared.once.SentForm):
+    """A form whose key is stored in a row of its own."""
+
+    def __init__(self, key: UUID, otherwise: str) -> None:
+        at = clock.now()
+        SentForm.objects.filter(sent_at__lt=at - KEPT).delete()
+        self.rows, self.otherwise = SentForm.objects.filter(key=key), otherwise
+        try:
+            with transaction.atomic():
+                SentForm.objects.create(key=key, sent_at=at)
+            self.is_new = True
+        except IntegrityError:
+            self.is_new = False
+
+    def keep(self, response: HttpResponseBase) -> None:
+        self.rows.update(location=response.get("Location", self.otherwise)[:500])
+
+    def forget(self) -> None:
+        self.rows.delete()
+
+    def is_answered(self) -> bool:
+        return not self.rows.filter(location="").exists()
+
+    def second_answer(self) -> HttpResponseBase:
+        location = self.rows.values_list("location", flat=True).first()
+        return HttpResponseRedirect(location or self.otherwise, status=303)

@@ -1,4 +1,4 @@
-"""Pages inside a task's frame: questions that are part of the HIT, and submission.
+"""A task's frame: its address and height, the pages in it, and the submission.
 
 A frame on another site, or without cookies, has no session. The assignment's id is enough, because
 only its worker knows it. If there is a session, the assignment must be in its scope.
@@ -9,29 +9,79 @@ worker), `late`, `over` (submitted with other answers, or returned), or `refused
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
 from marketplace import clock, queries
 from marketplace.errors import AssignmentClosed, DomainError
-from marketplace.models import Assignment, AssignmentStatus, Hit
-from marketplace.pages.form_rows import FORM_MEDIA, form_rows
-from marketplace.pages.frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
-from marketplace.pages.languages import in_language_of
-from marketplace.pages.people.access import plainly
-from marketplace.pages.sessions import Home, home_of, recognise, scope_of
-from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
+from marketplace.models import Assignment, AssignmentStatus, Hit, Worker
+from marketplace.pages.problems import plainly
+from marketplace.pages.sessions import Home, home_of, in_language_of, recognise, scope_of
+from marketplace.questions import answers, forms
+from marketplace.questions.documents import (
+    ExternalQuestion,
+    FormQuestion,
+    HtmlQuestion,
+    parse_question,
+)
+from marketplace.questions.forms import Field, Filled
 from marketplace.services import assignments
-from marketplace.services.participations import participation_for
-from shared.content_policy import content_policy
+from marketplace.services.assignments import participation_for
+from shared.requests import content_policy
+
+PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# Pages from a requester's text must not act as this site. Without allow-same-origin they have an
+# opaque origin, whatever their scripts try. A window that such a page opens belongs to another site
+# and has that site's cookies.
+OWN_TEXT_SANDBOX = (
+    "allow-scripts allow-forms allow-modals allow-downloads allow-popups "
+    "allow-popups-to-escape-sandbox"
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    url: str
+    sandbox: str
+    height: int
+    assignment_id: str
+    worker_id: str
+
+
+def frame_of(hit: Hit, *, worker: Worker, assignment: Assignment | None = None) -> Frame:
+    """The frame in which the worker does the assignment, or sees the HIT before accepting it."""
+    assignment_id, worker_id = PREVIEW_ID, ""
+    if assignment is not None:
+        assignment_id = assignment.public_id
+    if assignment is not None or settings.MTURK_PREVIEW_HAS_WORKER_ID:
+        worker_id = worker.public_id
+    parameters = {
+        "assignmentId": assignment_id,
+        "hitId": hit.public_id,
+        **({"workerId": worker_id} if worker_id else {}),
+        "turkSubmitTo": settings.MARKETPLACE_URL,
+    }
+    question = parse_question(hit.question)
+    if isinstance(question, ExternalQuestion):
+        url, sandbox = question.url_with(parameters), settings.MTURK_FRAME_SANDBOX
+    else:
+        path = reverse("question_frame", args=[hit.public_id])
+        url = f"{settings.MARKETPLACE_FRAME_URL}{path}?{urlencode(parameters)}"
+        sandbox = OWN_TEXT_SANDBOX
+    return Frame(url, sandbox, question.frame_height, assignment_id, worker_id)
+
 
 # Status of an assignment that nobody has ended when its submission is refused.
 LATE = {AssignmentStatus.ACCEPTED, AssignmentStatus.ABANDONED}
@@ -92,10 +142,8 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
         participation = assignments.submit(assignment=assignment, answer=document, at=clock.now())
     except (RequestDataTooBig, TooManyFieldsSent):
         return _problem(request, "The answers are too long. Please shorten them.", status=413)
-    except AssignmentClosed as error:
-        return _refused(request, error, assignment, status=409)
     except DomainError as error:
-        return _refused(request, error, assignment, status=400)
+        return _refused(request, error, assignment)
     hit, worker = assignment.hit, assignment.worker
     hit_type = hit.hit_type
     is_last = not (participation or worker.is_member) and not assignments.next_hit(
@@ -115,7 +163,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
 
 
 def _refused(
-    request: HttpRequest, error: DomainError, assignment: Assignment | None, *, status: int
+    request: HttpRequest, error: DomainError, assignment: Assignment | None
 ) -> HttpResponse:
     """The reason why nothing was submitted, in the words of the worker's own pages."""
     scope = scope_of(request)
@@ -131,7 +179,7 @@ def _refused(
         is_plain = participation is not None or (worker is not None and worker.is_member)
         message = plainly(error) if is_plain else str(error)
         home = home_of(worker) if worker is not None and participation is None else None
-        return _problem(request, message, status=status, outcome=outcome, home=home)
+        return _problem(request, message, status=error.status, outcome=outcome, home=home)
 
 
 def _form(
@@ -234,3 +282,33 @@ def led_here(html: str, *, submit_address: str) -> str:
     html = _SUBMIT_ADDRESS.sub(lambda _: submit_address, html)
     html = _SITE_ALONE.sub(lambda _: settings.MARKETPLACE_URL, html)
     return _SCRIPT_ADDRESS.sub(lambda _: static("marketplace/external_hit.js"), html)
+
+
+# Images and recordings of forms are on requesters' servers. Old forms use http URLs, which browsers
+# upgrade or block on an https page.
+FORM_MEDIA = {"img_src": "'self' https: http:", "media_src": "https: http:"}
+
+
+def form_rows(
+    form: FormQuestion, given: QueryDict | None, filled: Filled | None
+) -> Iterator[dict[str, Any]]:
+    """Each part of the form with the entered values and its error message."""
+    for number, part in enumerate(form.parts, start=1):
+        if not isinstance(part, Field):
+            yield {"block": part}
+            continue
+        entered = given.getlist(part.identifier) if given is not None else [part.default]
+        yield {
+            "field": part,
+            "id": f"question-{number}",
+            "value": entered[-1] if entered else "",
+            "chosen": set(entered) if given is not None else set(),
+            "other": _entered_other(part, given),
+            "problem": filled.problems.get(part.identifier, "") if filled else "",
+        }
+
+
+def _entered_other(part: Field, given: QueryDict | None) -> str:
+    if part.other is None:
+        return ""
+    return part.other.default if given is None else given.get(part.other.identifier, "")

@@ -1,13 +1,17 @@
 """Pages for finding, accepting and doing HITs, and for messages."""
 
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
@@ -18,29 +22,153 @@ from django.views.decorators.http import require_GET, require_POST
 from marketplace import clock, queries
 from marketplace.errors import DomainError, NothingToAccept, NotQualified
 from marketplace.models import (
+    LIVE,
     Assignment,
     AssignmentStatus,
+    Hit,
+    HitStatus,
     HitType,
     Participation,
     Worker,
 )
-from marketplace.once import carried_out_once
 from marketplace.pages.decorators import (
-    ScopedRequest,
     WorkerRequest,
+    carried_out_once,
     scope_required,
     worker_required,
 )
-from marketplace.pages.frame_urls import assignment_frame, preview_frame
-from marketplace.pages.groups import SORTS, GroupFilters, groups_for, sharing_a_title
-from marketplace.pages.people.access import plainly
+from marketplace.pages.frames import frame_of
+from marketplace.pages.problems import plainly
 from marketplace.pages.sessions import AUTO_ACCEPT_KEY, recognise
-from marketplace.pages.unmet import reasons_for
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
-from marketplace.services.participations import participation_for, progress_of
-from marketplace.services.qualification_requests import requestable_for
-from shared.refusals import refusal
+from marketplace.services.assignments import participation_for, progress_of
+from marketplace.services.qualification_types import requestable_for
+from marketplace.services.qualifications import allowed, reasons_for
+from shared.requests import refusal
+
+
+@dataclass(frozen=True)
+class Group:
+    """A HIT type, and how many of its HITs the worker could do."""
+
+    hit_type: HitType
+    hits_available: int
+    can_accept: bool
+    # Another group of the requester in the list has the same title.
+    shares_title: bool = False
+
+
+# Sort orders: value in the URL, label on the page, and sort key.
+SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
+    "newest": ("Newest first", lambda group: -group.hit_type.pk),
+    "reward": ("Highest reward", lambda group: -group.hit_type.reward),
+    "time": ("Shortest time allotted", lambda group: group.hit_type.assignment_duration),
+    "available": ("Most HITs available", lambda group: -group.hits_available),
+}
+
+
+@dataclass(frozen=True)
+class GroupFilters:
+    """A worker's filters and sort order for the list."""
+
+    search: str = ""
+    sort: str = "newest"
+    least_reward: Decimal | None = None
+    qualified_only: bool = False
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "GroupFilters":
+        """The filters in the query string; invalid values are ignored."""
+        sort = query.get("sort", "")
+        return cls(
+            search=query.get("q", "").replace("\0", "").strip()[:100],
+            sort=sort if sort in SORTS else "newest",
+            least_reward=_amount(query.get("reward", "")),
+            qualified_only=query.get("qualified") == "1",
+        )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a filter is active."""
+        return bool(self.search or self.least_reward or self.qualified_only)
+
+
+def _amount(text: str) -> Decimal | None:
+    try:
+        amount = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        return None
+    is_sensible = amount.is_finite() and 0 < amount < 10**6
+    return amount.quantize(Decimal("0.01")) if is_sensible else None
+
+
+def groups_for(*, worker: Worker, filters: GroupFilters, at: datetime) -> list[Group]:
+    """The groups that the worker may see and that have HITs for them, filtered and sorted."""
+    counts = _counts(worker, at)
+    hit_types = _wanted(HitType.objects.filter(pk__in=counts), filters)
+    visible = allowed(
+        worker=worker,
+        hit_types=hit_types.select_related("requester").order_by("-pk"),
+        action=Action.DISCOVER,
+    )
+    accepted = {
+        hit_type.pk for hit_type in allowed(worker=worker, hit_types=visible, action=Action.ACCEPT)
+    }
+    shared = sharing_a_title(visible)
+    groups = [
+        Group(
+            each,
+            counts[each.pk],
+            each.pk in accepted,
+            shares_title=each.pk in shared,
+        )
+        for each in visible
+        if each.pk in accepted or not filters.qualified_only
+    ]
+    return sorted(groups, key=SORTS[filters.sort][1])
+
+
+def _wanted(hit_types: QuerySet[HitType], filters: GroupFilters) -> QuerySet[HitType]:
+    for word in filters.search.split():
+        hit_types = hit_types.filter(
+            Q(title__icontains=word)
+            | Q(description__icontains=word)
+            | Q(keywords__icontains=word)
+            | Q(requester__name__icontains=word)
+        )
+    if filters.least_reward:
+        hit_types = hit_types.filter(reward__gte=filters.least_reward)
+    return hit_types
+
+
+def sharing_a_title(hit_types: Iterable[HitType]) -> set[int]:
+    """The keys of those groups whose requester has another one with the same title among them."""
+    named = {each.pk: (each.requester_id, each.title) for each in hit_types}
+    times = Counter(named.values())
+    return {pk for pk, name in named.items() if times[name] > 1}
+
+
+def _counts(worker: Worker, at: datetime) -> Counter[int]:
+    # Two counts, each over an index. One query that excludes the worker's own HITs would read every
+    # assignment of every HIT.
+    counts = Counter(
+        dict(Hit.objects.open_at(at).order_by().values_list("hit_type").annotate(hits=Count("pk")))
+    )
+    mine = (
+        worker.assignments.filter(
+            status__in=LIVE,
+            hit__status=HitStatus.ASSIGNABLE,
+            hit__available__gt=0,
+            hit__expires_at__gt=at,
+        )
+        .order_by()
+        .values_list("hit__hit_type")
+        .annotate(hits=Count("pk"))
+    )
+    counts.subtract(dict(mine))
+    return Counter({pk: count for pk, count in counts.items() if count > 0})
+
 
 PAGE_SIZE = 50
 
@@ -116,7 +244,7 @@ def _preview(
     context = {
         "hit_type": hit_type,
         "has_hit": hit is not None,
-        "frame": preview_frame(hit=hit, worker=request.worker) if hit and shows_frame else None,
+        "frame": frame_of(hit, worker=request.worker) if hit and shows_frame else None,
         "can_accept": allowed[Action.ACCEPT],
         "problem": problem,
         "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
@@ -139,14 +267,12 @@ def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
         request.session[AUTO_ACCEPT_KEY] = request.POST["auto"] == "1"
     try:
         assignment = assignments.accept(worker=request.worker, hit_type=hit_type, at=clock.now())
-    except NothingToAccept as error:
-        return _preview(request, hit_type, problem=str(error), status=409)
-    except NotQualified as error:
-        return _preview(request, hit_type, problem=str(error), status=403)
+    except (NothingToAccept, NotQualified) as error:
+        return _preview(request, hit_type, problem=str(error), status=error.status)
     return HttpResponseRedirect(assignment.get_absolute_url(), status=303)
 
 
-def _own(request: ScopedRequest, found: Assignment | None) -> Assignment:
+def _own(request: WorkerRequest, found: Assignment | None) -> Assignment:
     """The assignment; raises Http404 if it is not in the session's scope."""
     if found is None or not request.scope.owns(found):
         raise Http404("Assignment not found.")
@@ -163,14 +289,14 @@ def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
 
 
 @scope_required
-def _assignment(request: ScopedRequest, read: Assignment | None) -> HttpResponse:
+def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse:
     found = _own(request, read)
     at = clock.now()
     is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
     context: dict[str, object] = {
         "assignment": found,
         "hit_type": found.hit.hit_type,
-        "frame": assignment_frame(found) if is_open else None,
+        "frame": frame_of(found.hit, worker=found.worker, assignment=found) if is_open else None,
         "seconds_left": int(found.time_left(at).total_seconds()),
     }
     if participation := _participation(request, found):
@@ -179,11 +305,13 @@ def _assignment(request: ScopedRequest, read: Assignment | None) -> HttpResponse
             return render(request, "marketplace/study_task.html", context)
     context["accepts_next"] = request.session.get(AUTO_ACCEPT_KEY, False)
     if is_open:
-        context["recent"] = recent_work(found.worker, at).with_one_more(found)
+        number, dollars = queries.recent_work(found.worker, since=at - timedelta(days=1))
+        # With this HIT, as it is shown once that is submitted.
+        context["recent"] = {"hits": number + 1, "reward": dollars + found.hit.hit_type.reward}
     return render(request, "marketplace/assignment.html", context)
 
 
-def _participation(request: ScopedRequest, found: Assignment) -> Participation | None:
+def _participation(request: WorkerRequest, found: Assignment) -> Participation | None:
     return request.scope.participation or participation_for(found)
 
 
@@ -197,8 +325,7 @@ def auto_accept(request: WorkerRequest) -> HttpResponse:
 
 @require_POST
 @scope_required
-def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
-    """Return the assignment."""
+def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     found = _own(request, queries.assignment_of_page(assignment_id))
     participation = _participation(request, found)
     try:
@@ -238,28 +365,16 @@ def queue(request: WorkerRequest) -> HttpResponse:
 @worker_required
 def worker_messages(request: WorkerRequest) -> HttpResponse:
     """List the messages to the worker and mark them as read."""
+    return messages_page(request)
+
+
+def messages_page(request: WorkerRequest) -> HttpResponse:
+    """The page of a worker's or a member's messages, which are marked as read afterwards."""
+    folder = "marketplace/people" if request.worker.is_member else "marketplace"
     rows = request.worker.messages.select_related("requester").order_by("-pk")
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    response = render(request, "marketplace/messages.html", {"page": page})
+    context = {"page": page, "base": f"{folder}/base.html"}
+    response = render(request, "marketplace/messages.html", context)
     unread = [message.pk for message in page if message.read_at is None]
     request.worker.messages.filter(pk__in=unread).update(read_at=clock.now())
     return response
-
-
-WITHIN = timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class RecentWork:
-    """The HITs that a worker submitted within a day and that are not rejected."""
-
-    hits: int
-    reward: Decimal
-
-    def with_one_more(self, assignment: Assignment) -> "RecentWork":
-        """This work once the worker has also submitted the assignment."""
-        return RecentWork(self.hits + 1, self.reward + assignment.hit.hit_type.reward)
-
-
-def recent_work(worker: Worker, at: datetime) -> RecentWork:
-    return RecentWork(*queries.recent_work(worker, since=at - WITHIN))

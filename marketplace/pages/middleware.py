@@ -1,37 +1,31 @@
 """Middleware: test hooks, https redirects, hosts, sessions."""
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.http import (
     HttpRequest,
-    HttpResponse,
     HttpResponseNotFound,
     HttpResponsePermanentRedirect,
 )
+from django.http.response import HttpResponseBase
 from django.middleware import security
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import http_date
 
 from marketplace import clock
+from marketplace.pages.sessions import participation_of, worker_of
 from marketplace.services import rehearsals
+from shared.requests import Middleware
 
-from .sessions import participation_of, worker_of
-
-Handler = Callable[[HttpRequest], HttpResponse]
 # Programs that watch the site ask its processes themselves, by any host name.
 WATCHED_PATHS = ("/healthz", "/readyz", "/metrics")
 FRAME_PATHS = ("/frames/", "/static/", *WATCHED_PATHS)
 
 
-class RehearsalMiddleware:
+class RehearsalMiddleware(Middleware):
     """Follows what test hooks have set in another process, and dates responses by the clock that
     they have set; does nothing without test hooks."""
 
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not settings.TEST_HOOKS:
             return self.get_response(request)
         rehearsals.follow()
@@ -55,13 +49,10 @@ class SecurityMiddleware(security.SecurityMiddleware):
         return super().process_request(request)
 
 
-class FrameHostMiddleware:
+class FrameHostMiddleware(Middleware):
     """Serves HITs' own pages only on the frame host, and nothing else there, if there is one."""
 
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if settings.MARKETPLACE_FRAME_URL:
             is_frame_host = request.get_host() == settings.MARKETPLACE_FRAME_HOST
             wants_frame = request.path.startswith("/frames/")
@@ -72,13 +63,10 @@ class FrameHostMiddleware:
         return self.get_response(request)
 
 
-class SessionMiddleware:
+class SessionMiddleware(Middleware):
     """Sets `request.worker` and `request.participation`; at most one of them is not None."""
 
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         request.worker = SimpleLazyObject(lambda: worker_of(request))  # type: ignore[attr-defined]
         request.participation = SimpleLazyObject(  # type: ignore[attr-defined]
             lambda: participation_of(request)

@@ -9,10 +9,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views import defaults
 
+from marketplace.errors import AssignmentClosed, DomainError, NothingToAccept, NotQualified
 from marketplace.models import Study
-from marketplace.pages.languages import in_language_of_session
-from shared.database.away import database_away_page, is_database_away
-from shared.refusals import refusal
+from marketplace.pages.sessions import in_language_of_session
+from shared.database.connections import database_away_page, is_database_away
+from shared.requests import refusal
 
 NOT_FOUND = gettext_noop("Page not found.")
 OUTSIDE_STUDY = gettext_noop(
@@ -82,3 +83,19 @@ def _is_call(request: HttpRequest) -> bool:
 def _json(type_name: str, message: str, status: int) -> JsonResponse:
     body: dict[str, Any] = {"__type": type_name, "Message": message, "message": message}
     return JsonResponse(body, status=status, content_type="application/x-amz-json-1.1")
+
+
+SENTENCES: dict[type[DomainError], str] = {
+    NothingToAccept: gettext_noop("There are no tasks for you at the moment. Look again later."),
+    NotQualified: gettext_noop("You cannot get a task now. Ask the person who invited you."),
+    AssignmentClosed: gettext_noop(
+        "This task is closed: it was sent or returned before, or its time is over. Nothing was "
+        "changed."
+    ),
+}
+
+
+def plainly(error: DomainError) -> str:
+    """The error's sentence for people; its own message if that is written for them."""
+    sentence = SENTENCES.get(type(error))
+    return _(sentence) if sentence else str(error)

@@ -13,12 +13,12 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.questions import FormQuestion, answers, forms, parse_question
-from marketplace.services import qualification_requests
-from shared.content_policy import content_policy
-
-from .decorators import WorkerRequest, worker_required
-from .form_rows import FORM_MEDIA, form_rows
+from marketplace.pages.decorators import WorkerRequest, worker_required
+from marketplace.pages.frames import FORM_MEDIA, form_rows
+from marketplace.questions import answers, forms
+from marketplace.questions.documents import FormQuestion, parse_question
+from marketplace.services import qualification_types
+from shared.requests import content_policy
 
 
 def _find(public_id: str) -> QualificationType:
@@ -59,21 +59,21 @@ def _page(
     is_taking_test = (
         last is not None
         and last.status == QualificationRequestStatus.STARTED
-        and not qualification_requests.is_test_over(last, at)
+        and not qualification_types.is_test_over(last, at)
     )
     context = {
         "type": qualification_type,
         "is_held": request.worker.qualifications.filter(
             qualification_type=qualification_type, status=QualificationStatus.GRANTED
         ).exists(),
-        "can_be_improved": qualification_requests.can_be_improved(qualification_type),
+        "can_be_improved": qualification_types.can_be_improved(qualification_type),
         "is_pending": last is not None and last.status == QualificationRequestStatus.PENDING,
         "is_taking_test": is_taking_test,
         "has_problems": bool(filled),
     }
     if last is not None and is_taking_test:
         given = request.POST if filled else None
-        left = qualification_requests.time_left(last, at)
+        left = qualification_types.time_left(last, at)
         context["seconds_left"] = int(left.total_seconds())
         context["rows"] = form_rows(_test(qualification_type), given, filled)
     response = render(request, "marketplace/qualification.html", context, status=status)
@@ -93,7 +93,7 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
     """Request the qualification, or begin its test."""
     qualification_type = _find(public_id)
     try:
-        made = qualification_requests.request_qualification(
+        made = qualification_types.request_qualification(
             qualification_type=qualification_type, worker=request.worker, at=clock.now()
         )
     except DomainError as error:
@@ -120,7 +120,7 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     if filled.problems:
         return _page(request, qualification_type, filled=filled, status=400)
     try:
-        qualification_requests.submit_test(
+        qualification_types.submit_test(
             request=last, answer=answers.build_for_form(filled.answers), at=clock.now()
         )
     except DomainError as error:

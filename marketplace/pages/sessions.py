@@ -1,22 +1,27 @@
-"""Sessions and their scope, and what the templates of all pages know of them.
+"""Sessions with their scope and language, and what the templates of all pages know of them.
 
 A signed-in worker may use the whole site. A participant sent by a panel has proved nothing: the
 panel id is part of a URL that anybody can write. Their session contains a participation and no
 worker. Pages that need a worker refuse it, and the others show only what belongs to the study.
+
+A page is in the language of the study or the group that it belongs to. Workers with an account of
+their own see English, as do operators and requesters.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.middleware.csrf import rotate_token
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
-from marketplace.models import Assignment, Participation, Worker
+from marketplace.models import Assignment, Membership, Participation, Worker
 
 WORKER_KEY = "worker_id"
 PARTICIPATION_KEY = "participation_id"
@@ -137,3 +142,33 @@ def home_of(worker: Worker) -> Home:
 
 def _unread_messages(worker: Worker) -> int:
     return worker.messages.filter(read_at=None).count()
+
+
+ENGLISH = "en"
+
+
+def language_of(worker: Worker | None, participation: Participation | None) -> str:
+    """The participant's study decides, or the group that a member joined last and has not left."""
+    if participation is not None:
+        return participation.study.language
+    if worker is None or not worker.is_member:
+        return ENGLISH
+    latest_first = F("withdrawn_at").desc(nulls_first=True), "-pk"
+    joined = Membership.objects.filter(worker=worker).order_by(*latest_first)
+    return joined.values_list("group__language", flat=True).first() or ENGLISH
+
+
+def in_language_of(
+    worker: Worker | None, participation: Participation | None = None
+) -> AbstractContextManager[None]:
+    """Texts within the block are in this person's language."""
+    return translation.override(language_of(worker, participation))
+
+
+def in_language_of_session(request: HttpRequest) -> AbstractContextManager[None]:
+    """Texts within the block are in the language of whoever has sent the request."""
+    # A request that was refused early has no session yet.
+    scope = scope_of(request) if hasattr(request, "worker") else None
+    if scope is None:
+        return translation.override(ENGLISH)
+    return in_language_of(scope.worker, scope.participation)

@@ -13,10 +13,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
-from shared.csv_text import csv_download, csv_lines
-
-from .decorators import WorkerRequest, worker_required
-from .groups import sharing_a_title
+from marketplace.pages.decorators import WorkerRequest, worker_required
+from marketplace.pages.hits import sharing_a_title
+from shared.tables import csv_download, csv_lines
 
 PAGE_SIZE = 50
 PAID_KINDS = [TransferKind.REWARD, TransferKind.BONUS]
@@ -104,7 +103,6 @@ def _transfers(worker: Worker, month: Month) -> QuerySet[Transfer]:
 @require_GET
 @worker_required
 def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
-    """Show the payments of a month."""
     span = Month.of(year, month)
     rows = _transfers(request.worker, span)
     context = {
@@ -118,7 +116,6 @@ def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
 @require_GET
 @worker_required
 def statement_csv(request: WorkerRequest, year: int, month: int) -> StreamingHttpResponse:
-    """Download the payments of a month as CSV."""
     rows = _transfers(request.worker, Month.of(year, month))
     lines = csv_lines(COLUMNS, map(_row, rows.iterator()))
     return csv_download(f"earnings-{year:04}-{month:02}", lines)

@@ -22,14 +22,12 @@ from marketplace.errors import (
 )
 from marketplace.extensions import extensions
 from marketplace.models import Participation, Study
-from marketplace.services import attention, screenings, studies
-from marketplace.services.participations import progress_of
-from marketplace.services.screenings import ScreeningStep
-from shared.client_addresses import client_address
-
-from .decorators import ScopedRequest, scope_required
-from .languages import ENGLISH
-from .sessions import begin_study_session
+from marketplace.pages.decorators import WorkerRequest, scope_required
+from marketplace.pages.sessions import ENGLISH, begin_study_session
+from marketplace.services import studies
+from marketplace.services.assignments import progress_of
+from marketplace.services.studies import ScreeningStep
+from shared.requests import client_address
 
 
 def _study(slug: str) -> Study:
@@ -55,7 +53,6 @@ def _arrive(request: HttpRequest, study: Study) -> HttpResponse:
         return _welcome(
             request,
             study,
-            "",
             problem=_(
                 "The address of this page does not contain your id ({parameter}). Go back to the "
                 "panel, and follow its link again."
@@ -69,9 +66,9 @@ def _arrive(request: HttpRequest, study: Study) -> HttpResponse:
             for name, text in each.check_arrival(request, study, identifier).items()
         }
     except DomainError as error:
-        return _welcome(request, study, "", problem=str(error), status=403)
+        return _welcome(request, study, problem=str(error), status=403)
     if request.method != "POST":
-        return _welcome(request, study, identifier, hidden=hidden)
+        return _welcome(request, study, identifier=identifier, hidden=hidden)
     return _join(request, study, identifier, hidden)
 
 
@@ -88,12 +85,19 @@ def _join(
             signed_in=worker,
         )
     except (StudyRefused, AccountRefused) as error:
-        return _welcome(request, study, "", problem=str(error), status=403)
+        return _welcome(request, study, problem=str(error), status=403)
     except PasswordNeeded as error:
         sign_in = _sign_in_address(request, study, identifier)
-        return _welcome(request, study, "", problem=str(error), status=403, sign_in=sign_in)
+        return _welcome(request, study, problem=str(error), status=403, sign_in=sign_in)
     except TooManyAttempts as error:
-        return _welcome(request, study, identifier, problem=str(error), hidden=hidden, status=429)
+        return _welcome(
+            request,
+            study,
+            identifier=identifier,
+            problem=str(error),
+            hidden=hidden,
+            status=error.status,
+        )
     if worker != participation.worker and request.participation != participation:  # type: ignore[attr-defined]
         begin_study_session(request, participation)
     return _go_on(request, participation)
@@ -106,26 +110,14 @@ def _sign_in_address(request: HttpRequest, study: Study, identifier: str) -> str
 
 
 def _welcome(
-    request: HttpRequest,
-    study: Study,
-    identifier: str,
-    *,
-    problem: str = "",
-    sign_in: str = "",
-    hidden: Mapping[str, str] = {},
-    status: int = 200,
+    request: HttpRequest, study: Study, *, status: int = 200, **more: object
 ) -> HttpResponse:
-    context = {
-        "study": study,
-        "identifier": identifier,
-        "problem": problem,
-        "sign_in": sign_in,
-        "hidden": hidden,
-    }
+    """The first page; without an `identifier`, only the problem."""
+    context = {"study": study, **more}
     return render(request, "marketplace/study_welcome.html", context, status=status)
 
 
-def _participation(request: ScopedRequest, slug: str) -> Participation:
+def _participation(request: WorkerRequest, slug: str) -> Participation:
     """The participation; from here on, the page is in the language of its study."""
     mine = request.scope.participations.select_related("study__hit_type__requester", "worker")
     found = get_object_or_404(mine, study__slug=slug)
@@ -142,7 +134,7 @@ def _in_words(error: DomainError) -> str:
 
 @require_GET
 @scope_required
-def detail(request: ScopedRequest, slug: str) -> HttpResponse:
+def detail(request: WorkerRequest, slug: str) -> HttpResponse:
     """Show the participant's progress, and the completion code at the end."""
     return _page(request, _participation(request, slug))
 
@@ -165,17 +157,17 @@ def _attention_check(participation: Participation) -> dict[str, object] | None:
     progress = progress_of(participation)
     found = None
     if not progress.is_complete:
-        found = attention.due_check(participation, done=progress.done)
+        found = studies.due_check(participation, done=progress.done)
     if found is None:
         return None
-    choices = screenings.shuffled(participation, found.choices)
+    choices = studies.shuffled(participation, found.choices)
     return {"pk": found.pk, "question": found.question, "choices": choices}
 
 
 def _screening(participation: Participation) -> dict[str, object] | None:
     """What the page shows before the first HIT; None when there is nothing to ask."""
-    step = screenings.step_of(participation)
-    found = screenings.screening_of(participation.study)
+    step = studies.step_of(participation)
+    found = studies.screening_of(participation.study)
     if found is None or step == ScreeningStep.DONE:
         return None
     codes = {
@@ -184,7 +176,7 @@ def _screening(participation: Participation) -> dict[str, object] | None:
         ScreeningStep.FAILED: found.failed_check_code,
     }
     code = codes.get(step, "")
-    question, choices = screenings.question_for(participation, found)
+    question, choices = studies.question_for(participation, found)
     return {
         "step": str(step),
         "consent": found.consent,
@@ -198,39 +190,41 @@ def _screening(participation: Participation) -> dict[str, object] | None:
 
 @require_POST
 @scope_required
-def screen(request: ScopedRequest, slug: str) -> HttpResponse:
+def screen(request: WorkerRequest, slug: str) -> HttpResponse:
     """Take the participant's consent, or an answer to a question before the first HIT."""
     participation, at = _participation(request, slug), clock.now()
     if "consent" in request.POST:
         agrees = request.POST["consent"] == "yes"
-        screenings.consent(participation=participation, agrees=agrees, at=at)
+        studies.consent(participation=participation, agrees=agrees, at=at)
     elif answer := request.POST.get("answer", ""):
-        screenings.answer(participation=participation, answer=answer, at=at)
+        studies.answer(participation=participation, answer=answer, at=at)
     return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
 
 
 @require_POST
 @scope_required
-def answer_attention_check(request: ScopedRequest, slug: str) -> HttpResponse:
+def answer_attention_check(request: WorkerRequest, slug: str) -> HttpResponse:
     """Take the answer to the attention check that is due, and go on."""
     participation = _participation(request, slug)
-    check = attention.due_check(participation, done=progress_of(participation).done)
+    check = studies.due_check(participation, done=progress_of(participation).done)
     if check is None or request.POST.get("check") != str(check.pk):
         return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
     if text := request.POST.get("answer", ""):
-        attention.answer(participation=participation, check=check, text=text, at=clock.now())
+        studies.answer_attention_check(
+            participation=participation, check=check, text=text, at=clock.now()
+        )
     return _go_on(request, participation)
 
 
 @require_POST
 @scope_required
-def go_on(request: ScopedRequest, slug: str) -> HttpResponse:
+def go_on(request: WorkerRequest, slug: str) -> HttpResponse:
     """Accept the participant's next HIT."""
     return _go_on(request, _participation(request, slug))
 
 
 def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
-    if screenings.step_of(participation) != ScreeningStep.DONE:
+    if studies.step_of(participation) != ScreeningStep.DONE:
         return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
     if _attention_check(participation) is not None:
         return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
@@ -247,7 +241,7 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 @require_GET
 @scope_required
-def complete(request: ScopedRequest, slug: str) -> HttpResponse:
+def complete(request: WorkerRequest, slug: str) -> HttpResponse:
     """Redirect a participant who is done to the panel, with the completion code."""
     participation = _participation(request, slug)
     if not progress_of(participation).is_complete:

@@ -15,12 +15,13 @@ from django.conf import settings
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
-from marketplace.panels import words
+from marketplace.panels import panel
+from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import (
     LONGEST_PROBLEM,
     Balance,
     BonusesSetUp,
-    Draft,
+    CodeKind,
     PanelRefused,
     PanelUnclear,
     Spent,
@@ -57,7 +58,7 @@ def new_session() -> requests.Session:
 
 @dataclass
 class Prolific:
-    """A Panel: Prolific's API for one token."""
+    """Prolific's API for one token. Each method raises PanelRefused or PanelUnclear."""
 
     url: str
     token: str = field(repr=False)
@@ -73,40 +74,42 @@ class Prolific:
                 return self.study(row["id"])
         return None
 
-    def create_draft(self, draft: Draft) -> StudyThere:
-        body = words.study_body(draft, project=self.project)
-        return words.study_there(self._send("POST", "studies/", body))
+    def create_draft(
+        self, panel_study: PanelStudy, *, url: str, codes: Mapping[CodeKind, str]
+    ) -> StudyThere:
+        body = study_body(panel_study, url=url, codes=codes, project=self.project)
+        return panel.study_there(self._send("POST", "studies/", body))
 
     def study(self, study_id: str) -> StudyThere:
-        return words.study_there(self._get(f"studies/{study_id}/"))
+        return panel.study_there(self._get(f"studies/{study_id}/"))
 
     def transition(self, study_id: str, action: StudyAction) -> StudyThere:
         body = {"action": str(action)}
-        return words.study_there(self._send("POST", f"studies/{study_id}/transition/", body))
+        return panel.study_there(self._send("POST", f"studies/{study_id}/transition/", body))
 
     def set_places(self, study_id: str, places: int) -> StudyThere:
         body = {"total_available_places": places}
-        return words.study_there(self._send("PATCH", f"studies/{study_id}/", body))
+        return panel.study_there(self._send("PATCH", f"studies/{study_id}/", body))
 
     def balance(self) -> Balance:
         row = self._get(f"workspaces/{self.workspace}/balance/")
-        return Balance(row["currency_code"], words.amount(row["available_balance"]))
+        return Balance(row["currency_code"], panel.amount(row["available_balance"]))
 
     def cost(self, *, reward: Decimal, places: int) -> Decimal:
-        body = {"reward": words.cents(reward), "total_available_places": places}
-        return words.amount(self._send("POST", "study-cost-calculator/", body)["total_cost"])
+        body = {"reward": panel.cents(reward), "total_available_places": places}
+        return panel.amount(self._send("POST", "study-cost-calculator/", body)["total_cost"])
 
     def spent(self, study_id: str) -> Spent:
-        return words.spent(self._get(f"studies/{study_id}/cost/"))
+        return panel.spent(self._get(f"studies/{study_id}/cost/"))
 
     def submissions(self, study_id: str) -> list[SubmissionThere]:
         # The reference names no pages here. If there are any, the links lead on.
         rows = self._listed(f"studies/{study_id}/submissions/", has_pages=False)
-        return [words.submission_there(row) for row in rows]
+        return [panel.submission_there(row) for row in rows]
 
     def bonuses_of(self, submission_id: str) -> list[Decimal]:
         row = self._get(f"submissions/{submission_id}/")
-        return [words.amount(each) for each in row.get("bonus_payments") or []]
+        return [panel.amount(each) for each in row.get("bonus_payments") or []]
 
     def approve(self, submission_ids: Sequence[str]) -> None:
         self._send("POST", "submissions/bulk-approve/", {"submission_ids": list(submission_ids)})
@@ -120,8 +123,8 @@ class Prolific:
         self._send("POST", f"submissions/{submission_id}/transition/", body)
 
     def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> BonusesSetUp:
-        body = words.bonuses_body(study_id, amounts)
-        return words.bonuses_set_up(self._send("POST", "submissions/bonus-payments/", body))
+        body = panel.bonuses_body(study_id, amounts)
+        return panel.bonuses_set_up(self._send("POST", "submissions/bonus-payments/", body))
 
     def pay_bonuses(self, bonuses_id: str) -> None:
         """Not idempotent there: each request pays."""
@@ -140,7 +143,7 @@ class Prolific:
     def subscriptions(self) -> list[Subscription]:
         """The workspace's subscriptions, also those that Prolific has disabled."""
         found = {
-            row["id"]: words.subscription_there(row)
+            row["id"]: panel.subscription_there(row)
             for state in ("true", "false")
             for row in self._listed(
                 "hooks/subscriptions/", workspace_id=self.workspace, is_enabled=state
@@ -152,9 +155,9 @@ class Prolific:
         """Create a subscription and confirm it, as the reference requires."""
         body = {"workspace_id": self.workspace, "event_type": event, "target_url": address}
         answer, content = self._request("POST", "hooks/subscriptions/", body)
-        made = words.subscription_made(content, event=event, address=address)
+        made = panel.subscription_made(content, event=event, address=address)
         secret = {"secret": answer.headers.get("X-Hook-Secret", "")}
-        return words.subscription_there(
+        return panel.subscription_there(
             self._send("POST", f"hooks/subscriptions/{made.id}/", secret)
         )
 
@@ -207,10 +210,56 @@ class Prolific:
             raise PanelUnclear(f"Prolific gave no answer ({type(error).__name__}).") from None
         if answer.ok and answer.status_code < 300:
             return answer, content
-        problem = words.problem_of(content, status=answer.status_code)[:LONGEST_PROBLEM]
+        problem = panel.problem_of(content, status=answer.status_code)[:LONGEST_PROBLEM]
         if 400 <= answer.status_code < 500 and answer.status_code not in UNCLEAR:
             raise PanelRefused(f"Prolific refused: {problem}")
         raise PanelUnclear(f"Prolific answered with status {answer.status_code}: {problem}")
+
+
+def study_body(
+    panel_study: PanelStudy, *, url: str, codes: Mapping[CodeKind, str], project: str
+) -> dict[str, Any]:
+    """The body of "Create a draft study"."""
+    study = panel_study.study
+    body: dict[str, Any] = {
+        "name": study.name,
+        "internal_name": panel_study.reference,
+        "description": panel_study.description,
+        "external_study_url": url,
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [_code(panel_study, *each) for each in codes.items()],
+        "total_available_places": panel_study.places,
+        "estimated_completion_time": panel_study.minutes,
+        "maximum_allowed_time": panel.least_allowed_minutes(panel_study.minutes),
+        "reward": panel.cents(panel_study.reward),
+        "device_compatibility": list(panel_study.devices),
+        "filters": [dict(each) for each in panel_study.filters],
+    }
+    if panel_study.is_signed:
+        body["is_external_study_url_secure"] = True
+    if project:
+        body["project"] = project
+    return body
+
+
+def _code(panel_study: PanelStudy, kind: CodeKind, code: str) -> dict[str, Any]:
+    action: dict[str, Any]
+    if kind == CodeKind.COMPLETED:
+        action = {"action": "MANUALLY_REVIEW"}
+    elif kind == CodeKind.SCREENED_OUT and panel_study.screen_out_places:
+        action = {
+            "action": "FIXED_SCREEN_OUT_PAYMENT",
+            "fixed_screen_out_reward": panel.cents(panel_study.screen_out_reward),
+            "slots": panel_study.screen_out_places,
+        }
+    else:
+        action = {"action": "REQUEST_RETURN", "return_reason": panel.RETURN_REASONS[kind]}
+    return {
+        "code": code,
+        "code_type": panel.CODE_TYPES[kind],
+        "actions": [action],
+        "actor": "participant",
+    }
 
 
 def prolific() -> Prolific:

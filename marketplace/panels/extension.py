@@ -3,9 +3,8 @@
 from django.urls import path
 
 from marketplace.extensions import Extension, register
-
-from . import arrivals, operator_pages
-from .services import dues, rounds
+from marketplace.panels import arrivals, operator_pages
+from marketplace.panels.services import amounts, rounds
 
 register(
     Extension(
@@ -30,8 +29,8 @@ register(
         ],
         steps=[rounds.follow],
         check_arrival=arrivals.check_arrival,
-        credits=dues.credits_by_panel,
-        obstacle_to_erasure=dues.obstacle_to_erasure,
-        undecided=dues.undecided,
+        credits=amounts.credits_by_panel,
+        obstacle_to_erasure=amounts.obstacle_to_erasure,
+        undecided=amounts.undecided,
     )
 )

@@ -1,5 +1,6 @@
 """Forms of a study at a panel."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any
@@ -8,160 +9,31 @@ from django import forms
 
 from marketplace.models import AttentionCheck, Screening
 from marketplace.panels.models import PanelSubmission
-from marketplace.panels.services import decisions
-from marketplace.panels.services.studies import MOST_PLACES, PanelPlan
-from marketplace.panels.words import (
+from marketplace.panels.panel import (
     DEVICES,
     FAILED_CHECK,
     LEAST_REJECTION,
     REJECTION_CATEGORIES,
 )
+from marketplace.panels.services import submissions
+from marketplace.panels.services.studies import MOST_PLACES, PanelPlan
 from shared.number_fields import AmountField, WholeNumberField
 
 
-class PanelPlanForm(forms.Form):
-    description = forms.CharField(
-        max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Participants read it at the panel before they take a place.",
-    )
-    reward = AmountField(
-        label="Reward", min_value=Decimal("0.01"), max_value=10_000, decimal_places=2,
-        help_text="For the whole study, in the currency of your workspace. What a participant "
-        "earns here above it is paid as a bonus.",
-    )  # fmt: skip
-    minutes = WholeNumberField(label="Minutes that the study takes", min_value=1, max_value=1440)
-    places = WholeNumberField(
-        min_value=1, max_value=MOST_PLACES, help_text="Begin with two places."
-    )
-    devices = forms.MultipleChoiceField(
-        choices=[(each, each.capitalize()) for each in DEVICES],
-        required=False,
-        widget=forms.SelectMultiple(attrs={"size": len(DEVICES)}),
-        help_text="None means all of them.",
-    )
-    filters = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text="One on each line, by the panel's ids: fluent-languages = 19, 20. A range is "
-        "age = 18..65.",
-    )
-    is_signed = forms.BooleanField(
-        label="Refuse arrivals without the panel's signature",
-        required=False,
-        help_text="Prolific offers signed addresses to some workspaces only.",
-    )
-    consent = forms.CharField(
-        label="Consent text",
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Shown before the first HIT. Empty if the panel asks for consent.",
-    )
-    no_consent_code = forms.CharField(
-        label="Code for participants who do not consent", required=False, max_length=100
-    )
-    eligibility_question = forms.CharField(
-        label="Question on who may take part",
-        required=False,
-        max_length=500,
-        help_text="For what the panel has no filter for. It is asked first, once, and must not "
-        "tell which answer lets a participant take part.",
-    )
-    eligible_choices = forms.CharField(
-        label="Answers that let a participant take part, one on each line",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
-    ineligible_choices = forms.CharField(
-        label="Answers that screen a participant out, one on each line",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
-    screened_out_code = forms.CharField(
-        label="Code for participants who are screened out", required=False, max_length=100
-    )
-    screen_out_reward = AmountField(
-        label="Reward of a participant who is screened out", required=False, min_value=Decimal(0),
-        max_value=10_000, decimal_places=2,
-        help_text="The panel pays it by itself. Prolific offers this to some workspaces only.",
-    )  # fmt: skip
-    screen_out_places = WholeNumberField(
-        label="Most participants who are screened out", required=False, min_value=0,
-        max_value=MOST_PLACES, help_text="The panel pauses the study when they are reached.",
-    )  # fmt: skip
-    question = forms.CharField(
-        label="Question on the instructions",
-        required=False,
-        max_length=500,
-        help_text="Participants have two tries. After that they are asked to return the "
-        "submission, and are never rejected for it.",
-    )
-    choices = forms.CharField(
-        label="Answers, one on each line, the right one first",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
-    failed_check_code = forms.CharField(
-        label="Code for participants who fail the question", required=False, max_length=100
-    )
+class LinesField(forms.CharField):
+    """A text of several lines; its value is a list of what `read` makes of each."""
 
-    attention_checks = forms.CharField(
-        label="Attention checks, one on each line",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Question | right answer | other answer | other answer. The question must say "
-        "which answer to choose. The checks are spread over the HITs of a participant. Two "
-        "failed ones, in studies under five minutes one, allow you to reject the submission.",
-    )
+    def __init__(self, read: Callable[[str], Any], **options: Any) -> None:
+        options.setdefault("widget", forms.Textarea(attrs={"rows": 3}))
+        super().__init__(required=False, **options)
+        self.read = read
 
-    def clean_filters(self) -> list[dict[str, Any]]:
-        lines = self.cleaned_data["filters"].splitlines()
-        return [_filter(line) for line in lines if line.strip()]
+    def clean(self, value: Any) -> Any:
+        return [self.read(line) for line in super().clean(value).splitlines() if line.strip()]
 
-    def clean_choices(self) -> list[str]:
-        return self._lines("choices")
 
-    def clean_eligible_choices(self) -> list[str]:
-        return self._lines("eligible_choices")
-
-    def clean_ineligible_choices(self) -> list[str]:
-        return self._lines("ineligible_choices")
-
-    def clean_screen_out_reward(self) -> Decimal:
-        return self.cleaned_data["screen_out_reward"] or Decimal("0.00")
-
-    def clean_screen_out_places(self) -> int:
-        return self.cleaned_data["screen_out_places"] or 0
-
-    def _lines(self, name: str) -> list[str]:
-        lines = [" ".join(line.split()) for line in self.cleaned_data[name].splitlines()]
-        return [line[:200] for line in lines if line]
-
-    def clean_attention_checks(self) -> list[AttentionCheck]:
-        lines = self.cleaned_data["attention_checks"].splitlines()
-        return [_attention_check(line) for line in lines if line.strip()]
-
-    def plan(self) -> PanelPlan:
-        return PanelPlan(**{each.name: self.cleaned_data[each.name] for each in fields(PanelPlan)})
-
-    def screening(self) -> Screening | None:
-        """The screening that is filled in, not stored; None if there is none."""
-        data = self.cleaned_data
-        if not any(data[name] for name in ("consent", "eligibility_question", "question")):
-            return None
-        return Screening(
-            consent=data["consent"],
-            no_consent_code=data["no_consent_code"],
-            eligibility_question=data["eligibility_question"],
-            eligible_choices=data["eligible_choices"],
-            ineligible_choices=data["ineligible_choices"],
-            screened_out_code=data["screened_out_code"],
-            question=data["question"],
-            choices=data["choices"],
-            right_choice=data["choices"][0] if data["choices"] else "",
-            failed_check_code=data["failed_check_code"],
-        )
+def _choice(line: str) -> str:
+    return " ".join(line.split())[:200]
 
 
 def _filter(line: str) -> dict[str, Any]:
@@ -188,6 +60,117 @@ def _attention_check(line: str) -> AttentionCheck:
     return AttentionCheck(question=question, choices=choices, right_choice=choices[0])
 
 
+SCREENING = (
+    "consent", "no_consent_code", "eligibility_question", "eligible_choices",
+    "ineligible_choices", "screened_out_code", "question", "choices", "failed_check_code",
+)  # fmt: skip
+
+
+class PanelPlanForm(forms.Form):
+    description = forms.CharField(
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Participants read it at the panel before they take a place.",
+    )
+    reward = AmountField(
+        label="Reward", min_value=Decimal("0.01"), max_value=10_000, decimal_places=2,
+        help_text="For the whole study, in the currency of your workspace. What a participant "
+        "earns here above it is paid as a bonus.",
+    )  # fmt: skip
+    minutes = WholeNumberField(label="Minutes that the study takes", min_value=1, max_value=1440)
+    places = WholeNumberField(
+        min_value=1, max_value=MOST_PLACES, help_text="Begin with two places."
+    )
+    devices = forms.MultipleChoiceField(
+        choices=[(each, each.capitalize()) for each in DEVICES],
+        required=False,
+        widget=forms.SelectMultiple(attrs={"size": len(DEVICES)}),
+        help_text="None means all of them.",
+    )
+    filters = LinesField(
+        _filter,
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="One on each line, by the panel's ids: fluent-languages = 19, 20. A range is "
+        "age = 18..65.",
+    )
+    is_signed = forms.BooleanField(
+        label="Refuse arrivals without the panel's signature",
+        required=False,
+        help_text="Prolific offers signed addresses to some workspaces only.",
+    )
+    consent = forms.CharField(
+        label="Consent text",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Shown before the first HIT. Empty if the panel asks for consent.",
+    )
+    no_consent_code = forms.CharField(
+        label="Code for participants who do not consent", required=False, max_length=100
+    )
+    eligibility_question = forms.CharField(
+        label="Question on who may take part",
+        required=False,
+        max_length=500,
+        help_text="For what the panel has no filter for. It is asked first, once, and must not "
+        "tell which answer lets a participant take part.",
+    )
+    eligible_choices = LinesField(
+        _choice, label="Answers that let a participant take part, one on each line"
+    )
+    ineligible_choices = LinesField(
+        _choice, label="Answers that screen a participant out, one on each line"
+    )
+    screened_out_code = forms.CharField(
+        label="Code for participants who are screened out", required=False, max_length=100
+    )
+    screen_out_reward = AmountField(
+        label="Reward of a participant who is screened out", required=False, min_value=Decimal(0),
+        max_value=10_000, decimal_places=2,
+        help_text="The panel pays it by itself. Prolific offers this to some workspaces only.",
+    )  # fmt: skip
+    screen_out_places = WholeNumberField(
+        label="Most participants who are screened out", required=False, min_value=0,
+        max_value=MOST_PLACES, help_text="The panel pauses the study when they are reached.",
+    )  # fmt: skip
+    question = forms.CharField(
+        label="Question on the instructions",
+        required=False,
+        max_length=500,
+        help_text="Participants have two tries. After that they are asked to return the "
+        "submission, and are never rejected for it.",
+    )
+    choices = LinesField(_choice, label="Answers, one on each line, the right one first")
+    failed_check_code = forms.CharField(
+        label="Code for participants who fail the question", required=False, max_length=100
+    )
+
+    attention_checks = LinesField(
+        _attention_check,
+        label="Attention checks, one on each line",
+        help_text="Question | right answer | other answer | other answer. The question must say "
+        "which answer to choose. The checks are spread over the HITs of a participant. Two "
+        "failed ones, in studies under five minutes one, allow you to reject the submission.",
+    )
+
+    def clean_screen_out_reward(self) -> Decimal:
+        return self.cleaned_data["screen_out_reward"] or Decimal("0.00")
+
+    def clean_screen_out_places(self) -> int:
+        return self.cleaned_data["screen_out_places"] or 0
+
+    def plan(self) -> PanelPlan:
+        return PanelPlan(**{each.name: self.cleaned_data[each.name] for each in fields(PanelPlan)})
+
+    def screening(self) -> Screening | None:
+        """The screening that is filled in, not stored; None if there is none."""
+        data = self.cleaned_data
+        if not any(data[name] for name in ("consent", "eligibility_question", "question")):
+            return None
+        own = {name: data[name] for name in SCREENING}
+        return Screening(right_choice=(data["choices"] or [""])[0], **own)
+
+
 class PlacesForm(forms.Form):
     places = WholeNumberField(label="Places in all", min_value=1, max_value=MOST_PLACES)
 
@@ -205,6 +188,6 @@ class RejectionForm(forms.Form):
 
     def __init__(self, submission: PanelSubmission) -> None:
         super().__init__()
-        if not decisions.allows_rejection(submission):
+        if not submissions.allows_rejection(submission):
             allowed = {k: v for k, v in REJECTION_CATEGORIES.items() if k != FAILED_CHECK}
             self.fields["category"].choices = list(allowed.items())  # type: ignore[attr-defined]

@@ -1,14 +1,11 @@
 """Studies at a panel, their submissions and what is paid there. No participant's id is here."""
 
-from decimal import Decimal
-
 from django.db import models
 from django.db.models import F, Q
 
 from marketplace.models import Participation, Study, Transfer
 from marketplace.models.fields import MoneyField
-
-NOTHING = Decimal("0.00")
+from marketplace.panels.panel import NOTHING
 
 
 class PanelStudy(models.Model):

@@ -20,13 +20,13 @@ from marketplace.operator.access import (
     newest_first,
     operator_required,
 )
+from marketplace.panels.client import prolific
+from marketplace.panels.forms import PanelPlanForm, PlacesForm, RejectionForm
 from marketplace.panels.models import BatchState, BonusBatch, PanelStudy, PanelSubmission
 from marketplace.panels.panel import Spent, StudyAction, SubmissionStatus
-from marketplace.panels.services import amounts, bonuses, decisions, hooks, rounds, submissions
+from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
-from marketplace.services import attention, screenings
-
-from .forms import PanelPlanForm, PlacesForm, RejectionForm
+from marketplace.services import studies
 
 LABELS = {
     "rewards": "Rewards",
@@ -65,8 +65,8 @@ def study_at_panel(request: OperatorRequest, slug: str) -> HttpResponse:
 def _make(study: Study, form: PanelPlanForm) -> PanelStudy:
     screening = form.screening()
     if screening is not None:
-        screenings.set_screening(study=study, screening=screening)
-    attention.set_checks(study=study, checks=form.cleaned_data["attention_checks"])
+        studies.set_screening(study=study, screening=screening)
+    studies.set_checks(study=study, checks=form.cleaned_data["attention_checks"])
     return panel_studies.plan_study(study=study, plan=form.plan(), at=clock.now())
 
 
@@ -81,9 +81,9 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
             offer = panel_studies.offer(panel_study=at_panel, places=at_panel.places)
         elif more > at_panel.places:
             offer = panel_studies.offer(panel_study=at_panel, places=more - at_panel.places)
-        subscriptions = hooks.subscriptions() if request.GET.get("hooks") else None
+        subscriptions = rounds.subscriptions() if request.GET.get("hooks") else None
         if at_panel.external_id and at_panel.status != "UNPUBLISHED":
-            there = panel_studies.panel().spent(at_panel.external_id)
+            there = prolific().spent(at_panel.external_id)
     except DomainError as error:
         problem = str(error)
     found = at_panel.submissions.select_related("participation__worker")
@@ -108,7 +108,7 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
         "sides": list(_compare(amounts.recorded(at_panel), there)),
         "there": there,
         "subscriptions": subscriptions,
-        "hook_address": hooks.address(),
+        "hook_address": rounds.address(),
         "seconds": settings.PROLIFIC_SECONDS,
     }
     return render(request, "marketplace/panels/study.html", context)
@@ -118,7 +118,7 @@ def _row(submission: PanelSubmission) -> tuple[PanelSubmission, int, RejectionFo
     """A submission, its failed attention checks, and the form to reject it while that is open."""
     is_waiting = submission.status == SubmissionStatus.AWAITING_REVIEW
     form = RejectionForm(submission) if is_waiting else None
-    return submission, decisions.failed(submission) if is_waiting else 0, form
+    return submission, submissions.failed(submission) if is_waiting else 0, form
 
 
 def _compare(here: Spent, there: Spent | None) -> Iterator[tuple[str, Decimal, Decimal | None]]:
@@ -177,8 +177,8 @@ def panel_study_action(request: OperatorRequest, slug: str) -> HttpResponse:
         "stop": (move, "Stopped."),
         "places": (places, "The places were added."),
         "read": (lambda: rounds.run_round(panel_study=at_panel, at=at), "Read."),
-        "subscribe": (hooks.subscribe, "Subscribed to hooks."),
-        "unsubscribe": (hooks.unsubscribe, "No hooks are sent any more."),
+        "subscribe": (rounds.subscribe, "Subscribed to hooks."),
+        "unsubscribe": (rounds.unsubscribe, "No hooks are sent any more."),
     }
     if action in steps:
         step, done = steps[action]
@@ -203,14 +203,12 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
     reason = request.POST.get("reason", "")[:2000]
     steps: dict[str, tuple[Callable[[], None], str]] = {
         "approve": (
-            lambda: submissions.approve_by_hand(
-                submission=found, there=panel_studies.panel(), at=at
-            ),
+            lambda: submissions.approve_by_hand(submission=found, there=prolific(), at=at),
             "The panel was asked to approve the submission.",
         ),
         "return": (
             lambda: submissions.ask_by_hand(
-                submission=found, reason=reason, there=panel_studies.panel(), at=at
+                submission=found, reason=reason, there=prolific(), at=at
             ),
             "The participant was asked to return the submission.",
         ),
@@ -219,7 +217,7 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
                 submission=found,
                 category=request.POST.get("category", ""),
                 reason=reason,
-                there=panel_studies.panel(),
+                there=prolific(),
             ),
             "Rejected. The participant reads your reason.",
         ),
@@ -239,14 +237,14 @@ def panel_batch_action(request: OperatorRequest, slug: str, pk: int) -> HttpResp
     action = request.POST.get("action", "")
     if action == "read":
         with logged_with_message(request, "panel: read bonuses", str(batch), "Read."):
-            bonuses.read_bonuses(batch=batch, there=panel_studies.panel())
+            bonuses.read_bonuses(batch=batch, there=prolific())
     elif action in ("paid", "unpaid"):
         done = "Recorded as paid." if action == "paid" else "The bonuses become due again."
         with logged_with_message(request, f"panel: {action} batch", str(batch), done):
             bonuses.decide_unclear(
                 batch=batch,
                 was_paid=action == "paid",
-                there=panel_studies.panel(),
+                there=prolific(),
                 operator=request.user.get_username(),
                 at=clock.now(),
             )

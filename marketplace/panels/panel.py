@@ -1,17 +1,21 @@
-"""What the site asks of a panel. A panel is a class with these methods. Does not use models.
+"""What the site knows of a panel, and Prolific's JSON for it. Does not use models.
 
-Amounts are Decimals in the panel's currency, with two places.
+Amounts are Decimals in the panel's currency, with two places; in the JSON, cents. The shapes are
+those of the reference at https://docs.prolific.com/api-reference.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from marketplace.errors import DomainError
 
+NOTHING = Decimal("0.00")
 # The longest text of a panel's that is stored or shown.
 LONGEST_PROBLEM = 300
 
@@ -65,33 +69,6 @@ class CodeKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class ScreenOut:
-    """What the panel pays by itself to participants who are screened out."""
-
-    reward: Decimal
-    # The panel pauses the study when this many were screened out.
-    places: int
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A study as the panel shall show it; `reference` finds it again if the answer is lost."""
-
-    reference: str
-    name: str
-    description: str
-    url: str
-    codes: Mapping[CodeKind, str]
-    minutes: int
-    reward: Decimal
-    places: int
-    devices: Sequence[str] = ()
-    filters: Sequence[Mapping[str, Any]] = ()
-    is_signed: bool = False
-    screen_out: ScreenOut | None = None
-
-
-@dataclass(frozen=True)
 class StudyThere:
     id: str
     status: str
@@ -119,16 +96,16 @@ class Balance:
 class Spent:
     """What a study has cost at the panel until now."""
 
-    rewards: Decimal = Decimal("0.00")
-    reward_fees: Decimal = Decimal("0.00")
-    reward_tax: Decimal = Decimal("0.00")
-    bonuses: Decimal = Decimal("0.00")
-    bonus_fees: Decimal = Decimal("0.00")
-    bonus_tax: Decimal = Decimal("0.00")
+    rewards: Decimal = NOTHING
+    reward_fees: Decimal = NOTHING
+    reward_tax: Decimal = NOTHING
+    bonuses: Decimal = NOTHING
+    bonus_fees: Decimal = NOTHING
+    bonus_tax: Decimal = NOTHING
 
     @property
     def total(self) -> Decimal:
-        return sum(vars(self).values(), Decimal("0.00"))
+        return sum(vars(self).values(), NOTHING)
 
 
 @dataclass(frozen=True)
@@ -137,17 +114,8 @@ class BonusesSetUp:
 
     id: str
     amount: Decimal
-    fees: Decimal = Decimal("0.00")
-    tax: Decimal = Decimal("0.00")
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """Who a signed address says has arrived."""
-
-    participant: str
-    study: str
-    session: str = field(repr=False, default="")
+    fees: Decimal = NOTHING
+    tax: Decimal = NOTHING
 
 
 @dataclass(frozen=True)
@@ -160,26 +128,135 @@ class Subscription:
     is_enabled: bool
 
 
-class Panel(Protocol):
-    """A panel's API. Each method raises PanelRefused or PanelUnclear."""
+CENT = Decimal("0.01")
+DEVICES = ("desktop", "tablet", "mobile")
+# Categories of a rejection, in the reference's order, with words for the operator's page.
+REJECTION_CATEGORIES = {
+    "TOO_QUICKLY": "Too quick",
+    "TOO_SLOWLY": "Too slow",
+    "FAILED_INSTRUCTIONS": "Did not follow the instructions",
+    "INCOMP_LONGITUDINAL": "Did not complete a study of several parts",
+    "FAILED_CHECK": "Failed attention checks",
+    "LOW_EFFORT": "Low effort",
+    "MALINGERING": "Malingering",
+    "NO_CODE": "No completion code",
+    "BAD_CODE": "Wrong completion code",
+    "NO_DATA": "No data",
+    "UNSUPP_DEVICE": "Unsupported device",
+    "OTHER": "Other",
+}
+LEAST_REJECTION = 100
+FAILED_CHECK = "FAILED_CHECK"
+_IDENTIFIER = re.compile(r"\b[0-9a-f]{24}\b")
+RETURN_REASONS = {
+    CodeKind.NO_WORK: "There was no work left in the study.",
+    CodeKind.NO_CONSENT: "You did not consent to take part.",
+    CodeKind.FAILED_CHECK: "The question on the instructions was not answered correctly.",
+}
+CODE_TYPES = {
+    CodeKind.COMPLETED: "COMPLETED",
+    CodeKind.NO_WORK: "OTHER",
+    CodeKind.NO_CONSENT: "NO_CONSENT",
+    # Not FAILED_ATTENTION_CHECK: a comprehension check is no reason for a rejection.
+    CodeKind.FAILED_CHECK: "OTHER",
+    CodeKind.SCREENED_OUT: "FIXED_SCREENOUT",
+}
 
-    def find_study(self, reference: str) -> StudyThere | None: ...
-    def create_draft(self, draft: Draft) -> StudyThere: ...
-    def study(self, study_id: str) -> StudyThere: ...
-    def transition(self, study_id: str, action: StudyAction) -> StudyThere: ...
-    def set_places(self, study_id: str, places: int) -> StudyThere: ...
-    def balance(self) -> Balance: ...
-    def cost(self, *, reward: Decimal, places: int) -> Decimal: ...
-    def spent(self, study_id: str) -> Spent: ...
-    def submissions(self, study_id: str) -> list[SubmissionThere]: ...
-    def bonuses_of(self, submission_id: str) -> list[Decimal]: ...
-    def approve(self, submission_ids: Sequence[str]) -> None: ...
-    def ask_to_return(self, submission_id: str, reason: str) -> None: ...
-    def reject(self, submission_id: str, *, category: str, reason: str) -> None: ...
-    def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> BonusesSetUp: ...
-    def pay_bonuses(self, bonuses_id: str) -> None: ...
-    def hook_secret(self) -> str: ...
-    def make_hook_secret(self) -> str: ...
-    def subscriptions(self) -> list[Subscription]: ...
-    def subscribe(self, event: str, address: str) -> Subscription: ...
-    def unsubscribe(self, subscription_id: str) -> None: ...
+
+def cents(amount: Decimal) -> int:
+    return int((amount * 100).to_integral_value(ROUND_HALF_UP))
+
+
+def amount(number: Any) -> Decimal:
+    """Cents, which may be a JSON number with a fraction, as an amount with two places."""
+    return (Decimal(str(number or 0)) / 100).quantize(CENT, ROUND_HALF_UP)
+
+
+def least_allowed_minutes(estimated: float) -> int:
+    """The shortest time after which Prolific lets a submission time out.
+
+    Without a time of the draft's own, Prolific sets the longest.
+    """
+    return math.ceil(2 + 2 * estimated + 2 * math.sqrt(estimated))
+
+
+def study_there(row: Mapping[str, Any]) -> StudyThere:
+    return StudyThere(
+        id=row["id"], status=row["status"], places=int(row.get("total_available_places") or 0)
+    )
+
+
+def submission_there(row: Mapping[str, Any]) -> SubmissionThere:
+    return SubmissionThere(
+        id=row["id"],
+        participant=row["participant_id"],
+        status=row["status"],
+        started_at=datetime.fromisoformat(row["started_at"]),
+        completed_at=_moment(row.get("completed_at")),
+        code=row.get("study_code") or "",
+        return_requested_at=_moment(row.get("return_requested")),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def spent(row: Mapping[str, Any]) -> Spent:
+    """The answer of "Show study cost"."""
+    rewards, bonuses = row.get("rewards") or {}, row.get("bonuses") or {}
+
+    def part(of: Mapping[str, Any], name: str) -> Decimal:
+        return amount((of.get(name) or {}).get("amount"))
+
+    return Spent(
+        rewards=part(rewards, "rewards"),
+        reward_fees=part(rewards, "fees"),
+        reward_tax=part(rewards, "tax"),
+        bonuses=part(bonuses, "rewards"),
+        bonus_fees=part(bonuses, "fees"),
+        bonus_tax=part(bonuses, "tax"),
+    )
+
+
+def bonuses_body(study_id: str, amounts: Mapping[str, Decimal]) -> dict[str, str]:
+    """The body of "Set up bonuses": submission ids with decimal amounts, never cents."""
+    lines = [f"{submission},{each:.2f}" for submission, each in amounts.items()]
+    return {"study_id": study_id, "csv_bonuses": "\n".join(lines)}
+
+
+def bonuses_set_up(row: Mapping[str, Any]) -> BonusesSetUp:
+    return BonusesSetUp(
+        id=row["id"],
+        amount=amount(row.get("amount")),
+        fees=amount(row.get("fees")),
+        tax=amount(row.get("vat")),
+    )
+
+
+def subscription_there(row: Mapping[str, Any]) -> Subscription:
+    return Subscription(
+        id=row["id"],
+        event=row["event_type"],
+        address=row["target_url"],
+        is_enabled=bool(row.get("is_enabled", True)),
+    )
+
+
+def subscription_made(body: Mapping[str, Any], *, event: str, address: str) -> Subscription:
+    """The new subscription. The guide shows the row alone, the schema a list with the row in it."""
+    rows = [each for each in body.get("results", [body]) if each.get("id")]
+    found = [subscription_there(each) for each in rows]
+    mine = [each for each in found if (each.event, each.address) == (event, address)]
+    if not mine:
+        raise PanelUnclear("Prolific's answer does not name the new subscription.")
+    return mine[-1]
+
+
+def problem_of(body: Any, *, status: int) -> str:
+    """A refusal in words, without ids: they may be participants', and are stored nowhere else."""
+    detail = body.get("error") if isinstance(body, dict) else None
+    found = detail if isinstance(detail, dict) else body if isinstance(body, dict) else {}
+    words = [str(found[key]) for key in ("title", "detail") if found.get(key)]
+    text = ": ".join(words) or f"HTTP status {status}"
+    return _IDENTIFIER.sub("(an id)", text)

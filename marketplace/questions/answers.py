@@ -78,6 +78,21 @@ def read(document: str) -> dict[str, list[str]]:
     }
 
 
+def writing_in(document: str) -> str:
+    """What a person seems to have written: the longest value with a space or with letters beyond
+    ASCII, without JSON. Empty if there is none, as for choices and markings."""
+    try:
+        values = [text for each in read(document).values() for text in each]
+    except QuestionRefused:
+        return ""
+    written = [
+        text
+        for text in map(str.strip, values)
+        if not text.startswith(("{", "[")) and (" " in text or not text.isascii())
+    ]
+    return max(written, key=len, default="")
+
+
 def _add_answer(root: etree._Element, element: str, name: str, value: str) -> None:
     answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
     _add(answer, "QuestionIdentifier", name)

@@ -11,8 +11,7 @@ from lxml import etree
 
 from marketplace.errors import QuestionRefused
 from marketplace.questions import xml
-from marketplace.questions.content import Block
-from marketplace.questions.forms import Field, parse_form
+from marketplace.questions.forms import Block, Field, parse_form
 
 EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
 HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
@@ -71,18 +70,14 @@ def parse_question(text: str) -> Question:
         xml.validate(root, "html_question.xsd", what="Question")
         return HtmlQuestion(html=_text(root, 0), frame_height=int(_text(root, 1)))
     if root.tag in FORMS:
-        validate_form(root, what="Question")
+        form = xml.in_namespace(root, xml.FORM_NAMESPACE)
+        xml.validate(form, "question_form.xsd", what="Question")
         return FormQuestion(parts=tuple(parse_form(root)))
     raise QuestionRefused(
         f"There was an error parsing the XML Question: {root.tag} is no question that is known "
         "here. It must be an ExternalQuestion, HTMLQuestion or QuestionForm in its namespace.",
         code="XMLParseError",
     )
-
-
-def validate_form(root: etree._Element, *, what: str) -> None:
-    """Validate a QuestionForm of any version against the schema; raises QuestionRefused."""
-    xml.validate(xml.in_namespace(root, xml.FORM_NAMESPACE), "question_form.xsd", what=what)
 
 
 def _text(root: etree._Element, position: int) -> str:
@@ -99,11 +94,6 @@ def _checked_url(url: str) -> str:
             f'The ExternalURL "{url}" must be an https address, or http on this machine.'
         )
     return url
-
-
-def check_question(text: str) -> None:
-    """Raise QuestionRefused unless the document is a question that can be shown."""
-    parse_question(text)
 
 
 def check_test(text: str) -> None:

@@ -1,18 +1,200 @@
-"""Parse QuestionForm documents into fields, and check the answers to them."""
+"""QuestionForm documents: their content, their fields, and the answers to them.
 
+Answers are checked with requesters' regular expressions, in limited time. On a short text, some
+patterns take practically forever, or use up the memory when compiled. PCRE2 refuses to compile
+patterns that become too large, and stops a match after a number of steps. It counts steps
+separately for each start position. So the positions are tried one by one, until a limit of
+processor time for the whole text.
+"""
+
+import logging
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from html.entities import name2codepoint
 from typing import Any
 
+import nh3
+import pcre2
 from lxml import etree
 
 from marketplace.errors import QuestionRefused
+from marketplace.questions import xml
 
-from . import xml
-from .content import Block, block, blocks
-from .patterns import pattern_check
+logger = logging.getLogger(__name__)
+
+LONGEST_PATTERN = 1000
+LONGEST_CHECKED = 2000
+# Per start position. A step may read the whole text, so a position may take some hundredths of a
+# second. A normal pattern on a long text takes some hundred steps.
+MOST_STEPS = 3000
+MOST_KIBIBYTES = 4000
+# Processor time of this thread in seconds, for all positions together.
+SECONDS = 0.05
+FLAGS = {
+    "i": pcre2.IGNORECASE,
+    "m": pcre2.MULTILINE,
+    "s": pcre2.DOTALL,
+    "x": pcre2.VERBOSE,
+}
+_LIMITS = f"(*LIMIT_MATCH={MOST_STEPS})(*LIMIT_DEPTH={MOST_STEPS})(*LIMIT_HEAP={MOST_KIBIBYTES})"
+
+
+class _TooSlow(Exception):
+    """The match was stopped at a limit."""
+
+
+def pattern_check(pattern: str, flags: str = "") -> Callable[[str], bool]:
+    """A function that tells whether a text contains the pattern; raises QuestionRefused if invalid.
+
+    A match that takes too long counts as found, because the worker cannot do anything about it.
+    """
+    compiled = _compile(pattern, flags)
+
+    def check(text: str) -> bool:
+        try:
+            return _is_found(compiled, text[:LONGEST_CHECKED])
+        except _TooSlow:
+            logger.warning("An AnswerFormatRegex took too long; the answer is let through.")
+            return True
+
+    return check
+
+
+def _compile(pattern: str, flags: str) -> pcre2.Pattern:
+    if len(pattern) > LONGEST_PATTERN:
+        raise QuestionRefused(
+            f"The regex of an AnswerFormatRegex has {len(pattern)} characters; "
+            f"{LONGEST_PATTERN} are allowed."
+        )
+    if "(*LIMIT" in pattern:
+        # PCRE2 uses the last of several limits, so this one would override ours.
+        raise QuestionRefused("The regex of an AnswerFormatRegex must not set limits of its own.")
+    wanted = pcre2.UNICODE
+    for letter in flags:
+        wanted |= FLAGS.get(letter, pcre2.NOFLAG)
+    try:
+        # Without JIT, because JIT code does not count steps exactly.
+        return pcre2.compile(_LIMITS + pattern, wanted, jit=False)
+    except (pcre2.PatternError, pcre2.LibraryError, UnicodeEncodeError) as error:
+        reason = str(error).rpartition("; ")[2]
+        raise QuestionRefused(
+            f"The regex of an AnswerFormatRegex is not valid: {reason}"
+        ) from error
+
+
+def _is_found(compiled: pcre2.Pattern, text: str) -> bool:
+    """Whether the pattern matches at any position; raises _TooSlow."""
+    end = time.thread_time() + SECONDS
+    try:
+        for place in range(len(text) + 1):
+            if compiled.match(text, place) is not None:
+                return True
+            if time.thread_time() > end:
+                raise _TooSlow
+    except (pcre2.LibraryError, UnicodeEncodeError) as error:
+        raise _TooSlow from error
+    return False
+
+
+# Elements allowed in formatted text. Others are reduced to their text.
+TAGS = {
+    "a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
+    "dd", "del", "dfn", "div", "dl", "dt", "em", "font", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "i", "img", "ins", "kbd", "li", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strike",
+    "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul",
+    "var",
+}  # fmt: skip
+# Attributes that cannot contain a script or URL.
+ATTRIBUTES = {
+    "align", "alt", "border", "cellpadding", "cellspacing", "color", "colspan", "dir", "height",
+    "lang", "rowspan", "size", "span", "start", "title", "type", "valign", "width",
+}  # fmt: skip
+MEDIA = {"image", "audio", "video"}
+_OF_XML = {"amp", "lt", "gt", "quot", "apos"}
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of content. `html` is sanitised and set only for formatted text."""
+
+    kind: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+    url: str = ""
+    html: str = ""
+
+
+def blocks(element: etree._Element) -> tuple[Block, ...]:
+    """The pieces in an Overview or QuestionContent; raises QuestionRefused for invalid ones."""
+    return tuple(block(each) for each in xml.children(element))
+
+
+def block(element: etree._Element) -> Block:
+    """One piece of content; raises QuestionRefused if it cannot be shown."""
+    name = xml.local_name(element)
+    text = (element.text or "").strip()
+    if name == "List":
+        return Block("list", items=tuple(each.text or "" for each in xml.children(element)))
+    if name == "FormattedContent":
+        return Block("html", html=formatted(text))
+    if name in ("Binary", "EmbeddedBinary"):
+        return _media(element)
+    return Block("title" if name == "Title" else "text", text)
+
+
+def _media(element: etree._Element) -> Block:
+    url = xml.text_of(element, "DataURL")
+    if not _is_web_address(url):
+        raise QuestionRefused(f'The DataURL "{url}" must be an http or https address.')
+    mime = xml.child(element, "MimeType")
+    if mime is None:
+        mime = xml.child(element, "EmbeddedMimeType")
+    kind = "image" if mime is None else xml.text_of(mime, "Type").lower()
+    return Block(kind if kind in MEDIA else "link", xml.text_of(element, "AltText"), url=url)
+
+
+def _is_web_address(url: str) -> bool:
+    return url.startswith(("https://", "http://"))
+
+
+def formatted(text: str) -> str:
+    """Sanitised formatted text; raises QuestionRefused if it is not XHTML."""
+    # XHTML defines named characters that XML does not.
+    text = _ENTITY.sub(_character, text)
+    try:
+        root = xml.read(f"<body>{text}</body>", what="FormattedContent")
+    except QuestionRefused as error:
+        raise QuestionRefused(str(error), code="XHTMLParseError") from error
+    for image in root.iter("img"):
+        image.set("alt", image.get("alt", ""))
+    safe: str = _CLEANER.clean(etree.tostring(root, encoding="unicode", method="html"))
+    return safe
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = entity[1]
+    known = name in name2codepoint and name not in _OF_XML
+    return chr(name2codepoint[name]) if known else entity[0]
+
+
+def _only_web_addresses(_tag: str, name: str, value: str) -> str | None:
+    return value if name not in ("href", "src") or _is_web_address(value) else None
+
+
+_CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    # The text of a script is shown.
+    clean_content_tags=set(),
+    attributes={"*": ATTRIBUTES, "a": {"href"}, "img": {"src"}},
+    attribute_filter=_only_web_addresses,
+    link_rel="noopener noreferrer",
+    set_tag_attribute_values={"a": {"target": "_blank"}},
+)
+
 
 # Each check takes a limited time. This limits the time for a whole form.
 MOST_PATTERNS = 50
@@ -30,8 +212,6 @@ class Option:
 
 @dataclass(frozen=True)
 class Field:
-    """One question of a form."""
-
     identifier: str
     display_name: str
     is_required: bool

@@ -66,7 +66,6 @@ def make_member(*, name: str, password: str, at: datetime) -> Worker:
 
 
 def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
-    """Create an invitation for `uses` accounts."""
     return Invitation.objects.create(uses_left=uses, expires_at=expires_at, created_at=at)
 
 

@@ -1,5 +1,6 @@
-"""Accept, submit, return and abandon assignments."""
+"""Accept, submit, return and abandon assignments, and note what participants have done."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -18,12 +19,10 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.requirements import Action
-
-from .events import record_event
-from .hits import announce_if_reviewable
-from .participations import note_submission
-from .qualifications import BLOCKED, refuse_unqualified
-from .reviews import approve
+from marketplace.services.hits import announce_if_reviewable
+from marketplace.services.notifications import record_event
+from marketplace.services.qualifications import BLOCKED, refuse_unqualified
+from marketplace.services.reviews import approve
 
 # How many times a HIT may be taken by other workers before the worker gets NothingToAccept.
 TRIES = 50
@@ -114,8 +113,14 @@ def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | N
 @transaction.atomic
 def _submit(assignment: Assignment, answer: str, at: datetime) -> bool:
     """Return False if this answer was submitted before; raises AssignmentClosed."""
-    delay = assignment.hit.hit_type.auto_approval_delay
-    if not queries.submit_assignment(assignment, answer=answer, at=at, auto_approval_at=at + delay):
+    turn = Assignment.objects.in_time(at).filter(pk=assignment.pk)
+    if not turn.update(
+        status=AssignmentStatus.SUBMITTED,
+        submitted_at=at,
+        ended_at=at,
+        auto_approval_at=at + assignment.hit.hit_type.auto_approval_delay,
+        answer=answer,
+    ):
         assignment.refresh_from_db(fields=["status", "answer"])
         if assignment.status in REVEALED and assignment.answer == answer:
             return False
@@ -157,7 +162,7 @@ def give_back(*, assignment: Assignment, at: datetime) -> None:
         raise AssignmentClosed("This assignment has ended, so it cannot be returned.")
 
 
-def abandon(*, assignment: Assignment, at: datetime) -> bool:
+def abandon(assignment: Assignment, at: datetime) -> bool:
     """End an overdue assignment; return False if it has ended or is not overdue."""
     if assignment.deadline > at:
         return False
@@ -175,3 +180,48 @@ def _end(
     record_event(event_type=event_type, hit=assignment.hit, assignment=assignment, at=at)
     announce_if_reviewable(hit=assignment.hit, at=at)
     return True
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many assignments of the study a participant has done, and how many the study needs."""
+
+    done: int
+    wanted: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done >= self.wanted
+
+    @property
+    def next_number(self) -> int:
+        return min(self.done + 1, self.wanted)
+
+
+def progress_of(participation: Participation) -> Progress:
+    """Progress since the participant joined. Rejected work counts as done."""
+    done = participation.assignments().filter(status__in=REVEALED).count()
+    return Progress(done=done, wanted=participation.study.assignments)
+
+
+def participation_for(assignment: Assignment) -> Participation | None:
+    """The worker's latest participation that the assignment counts for, or None."""
+    if not assignment.may_be_in_study:
+        return None
+    mine = Participation.objects.filter(
+        worker=assignment.worker_id,
+        study__hit_type=assignment.hit.hit_type_id,
+        started_at__lte=assignment.accepted_at,
+    )
+    return mine.select_related("study__hit_type", "worker").order_by("-pk").first()
+
+
+def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:
+    """Mark the participation as complete if this was its last assignment.
+
+    Returns the participation that the assignment counts for, or None.
+    """
+    participation = participation_for(assignment)
+    if participation is not None and progress_of(participation).is_complete:
+        Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
+    return participation

@@ -1,179 +1,82 @@
-"""Create, extend, expire and dispose of HITs and HIT types."""
+"""Create, extend, expire and dispose of HITs."""
 
-import hashlib
 import json
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from marketplace import ids, queries, requirements
+from marketplace import queries
 from marketplace.errors import AlreadyDone, DomainError, InvalidHitState
 from marketplace.models import (
     EventType,
     Hit,
-    HitLayout,
     HitStatus,
     HitType,
     Requester,
+    RequestToken,
 )
 from marketplace.policies import KNOWN_ANSWERS, PLURALITY, Policy
-from marketplace.questions import check_question
-
-from . import money
-from .events import is_wanted, record_event
-from .qualification_types import check_types_usable
-from .tokens import claim_token
+from marketplace.questions.documents import parse_question
+from marketplace.services import money
+from marketplace.services.hit_types import check_range
+from marketplace.services.notifications import is_wanted, record_event
+from marketplace.services.qualification_types import check_types_usable
 
 A_SECOND = timedelta(seconds=1)
 # The same limit as for questions.
 LARGEST_POLICY = 65_535
-LANGUAGE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", re.ASCII)
-WEB_ADDRESS = re.compile("https?://[^/@\\s]+/[!-~]*", re.ASCII)
-LONGEST_ADDRESS = 500
-
-
-@dataclass(frozen=True)
-class HitTypeProperties:
-    """The properties that identify a HIT type."""
-
-    title: str
-    description: str
-    reward: Decimal
-    assignment_duration: timedelta
-    auto_approval_delay: timedelta
-    keywords: str = ""
-    qualification_requirements: list[dict[str, Any]] = field(default_factory=list)
-
-    def digest(self) -> str:
-        """A hash of the properties that does not depend on the order of keys."""
-        return hashlib.sha256(
-            json.dumps(asdict(self), sort_keys=True, default=str).encode()
-        ).hexdigest()
-
-
-@dataclass(frozen=True)
-class HitRequest:
-    """The properties of one HIT, except those of its type."""
-
-    question: str
-    lifetime: timedelta
-    max_assignments: int = 1
-    requester_annotation: str = ""
-    layout: HitLayout | None = None
-    assignment_review_policy: dict[str, Any] | None = None
-    hit_review_policy: dict[str, Any] | None = None
-
-
-def get_or_create_hit_type(
-    *, requester: Requester, properties: HitTypeProperties, at: datetime
-) -> HitType:
-    """The requester's HIT type with these properties; raises DomainError if they are invalid."""
-    _check_type(properties)
-    values = asdict(properties)
-    hit_type, _created = HitType.objects.get_or_create(
-        requester=requester,
-        properties_digest=properties.digest(),
-        defaults={**values, "created_at": at},
-    )
-    return hit_type
-
-
-def describe(*, hit_type: HitType, campaign: str, language: str, url: str) -> None:
-    """Note what the HITs belong to; raises DomainError if a value is invalid."""
-    if len(campaign) > 100 or not campaign.isprintable():
-        raise DomainError("The name of a campaign has at most 100 printable characters.")
-    if language and not (len(language) <= 35 and LANGUAGE.fullmatch(language)):
-        raise DomainError("A language is a BCP 47 tag, such as de or pt-BR.")
-    # A link on operators' pages. A host without a dot is one of a machine's or a network's own.
-    if url and not (len(url) <= LONGEST_ADDRESS and WEB_ADDRESS.fullmatch(url)):
-        raise DomainError("The address of a page begins with https:// or http://.")
-    values = {"campaign": campaign, "language": language, "campaign_url": url}
-    # Programs repeat it at each of their rounds.
-    if any(getattr(hit_type, name) != value for name, value in values.items()):
-        HitType.objects.filter(pk=hit_type.pk).update(**values)
-
-
-def _check_type(properties: HitTypeProperties) -> None:
-    _check_range("AssignmentDurationInSeconds", properties.assignment_duration.total_seconds(),
-                 settings.MTURK_DURATION_SECONDS)  # fmt: skip
-    _check_range("AutoApprovalDelayInSeconds", properties.auto_approval_delay.total_seconds(),
-                 settings.MTURK_AUTO_APPROVAL_SECONDS)  # fmt: skip
-    if properties.reward > settings.MTURK_MOST_REWARD:
-        raise DomainError(f"Reward must be at most {settings.MTURK_MOST_REWARD}.")
-    for name, text, longest in (
-        ("Title", properties.title, 128),
-        ("Description", properties.description, 2000),
-        ("Keywords", properties.keywords, 1000),
-    ):
-        if len(text) > longest:
-            raise DomainError(f"{name} has {len(text)} characters; at most {longest} are allowed.")
-    for name, text in (("Title", properties.title), ("Description", properties.description)):
-        if not text.strip():
-            raise DomainError(f"{name} must not be empty.")
-    for problem in requirements.problems(properties.qualification_requirements):
-        raise DomainError(problem)
-    check_types_usable(properties.qualification_requirements)
-
-
-def _check_range(name: str, value: float, limits: tuple[int, int]) -> None:
-    least, most = limits
-    if not least <= value <= most:
-        raise DomainError(f"{name} must be between {least} and {most}, not {value:.0f}.")
 
 
 @transaction.atomic
 def create_hit(
-    *, hit_type: HitType, request: HitRequest, at: datetime, token: str | None = None
+    *,
+    hit_type: HitType,
+    lifetime: timedelta,
+    at: datetime,
+    max_assignments: int = 1,
+    token: str | None = None,
+    **properties: Any,
 ) -> Hit:
-    """Create a HIT and hold its cost; raises AlreadyDone, InsufficientFunds or DomainError."""
-    _check_range("LifetimeInSeconds", request.lifetime.total_seconds(),
-                 settings.MTURK_LIFETIME_SECONDS)  # fmt: skip
-    _check_range("MaxAssignments", request.max_assignments, (1, settings.MTURK_MAX_ASSIGNMENTS))
-    if len(request.requester_annotation) > 255:
-        raise DomainError("RequesterAnnotation must have at most 255 characters.")
-    check_question(request.question)
-    _check_policies(request)
-    # A qualification type may have been deleted since the HIT type was created.
-    check_types_usable(hit_type.qualification_requirements)
-    public_id = ids.entity_id()
-    claim_token(requester=hit_type.requester, operation="CreateHIT", token=token, at=at,
-                made=public_id)  # fmt: skip
-    hit = Hit.objects.create(
+    """Create a HIT with these properties and hold its cost; raises AlreadyDone, InsufficientFunds
+    or DomainError."""
+    lifetimes = settings.MTURK_LIFETIME_SECONDS
+    check_range("LifetimeInSeconds", lifetime.total_seconds(), lifetimes)
+    check_range("MaxAssignments", max_assignments, (1, settings.MTURK_MAX_ASSIGNMENTS))
+    hit = Hit(
         hit_type=hit_type,
         requester=hit_type.requester,
-        public_id=public_id,
-        question=request.question,
-        layout=request.layout,
-        requester_annotation=request.requester_annotation,
-        assignment_review_policy=request.assignment_review_policy,
-        hit_review_policy=request.hit_review_policy,
-        max_assignments=request.max_assignments,
-        available=request.max_assignments,
-        fee=money.assignment_fee(hit_type, max_assignments=request.max_assignments),
-        expires_at=at + request.lifetime,
+        max_assignments=max_assignments,
+        available=max_assignments,
+        fee=money.assignment_fee(hit_type, max_assignments=max_assignments),
+        expires_at=at + lifetime,
         created_at=at,
+        **properties,
     )
-    money.hold(hit=hit, slots=request.max_assignments, at=at)
+    if len(hit.requester_annotation) > 255:
+        raise DomainError("RequesterAnnotation must have at most 255 characters.")
+    parse_question(hit.question)  # raises QuestionRefused
+    _check_policy(hit.assignment_review_policy, KNOWN_ANSWERS)
+    _check_policy(hit.hit_review_policy, PLURALITY)
+    # A qualification type may have been deleted since the HIT type was created.
+    check_types_usable(hit_type.qualification_requirements)
+    made = hit.public_id
+    claim_token(requester=hit.requester, operation="CreateHIT", token=token, at=at, made=made)
+    hit.save(force_insert=True)
+    money.hold(hit=hit, slots=max_assignments, at=at)
     record_event(event_type=EventType.HIT_CREATED, hit=hit, at=at)
     return hit
 
 
-def _check_policies(request: HitRequest) -> None:
-    for document, expected in (
-        (request.assignment_review_policy, KNOWN_ANSWERS),
-        (request.hit_review_policy, PLURALITY),
-    ):
-        if document is not None:
-            if len(json.dumps(document)) > LARGEST_POLICY:
-                raise DomainError(f"A review policy has at most {LARGEST_POLICY} characters.")
-            for problem in Policy(document).problems(expected):
-                raise DomainError(problem)
+def _check_policy(document: dict[str, Any] | None, expected: str) -> None:
+    if document is None:
+        return
+    if len(json.dumps(document)) > LARGEST_POLICY:
+        raise DomainError(f"A review policy has at most {LARGEST_POLICY} characters.")
+    for problem in Policy(document).problems(expected):
+        raise DomainError(problem)
 
 
 @transaction.atomic
@@ -315,7 +218,8 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
 
 def lock(hit: Hit) -> Hit:
     """Lock the HIT until the caller's transaction ends; return it as it is now."""
-    return queries.locked_hit(hit)
+    rows = Hit.objects.select_for_update(of=("self",)).select_related("hit_type", "requester")
+    return rows.get(pk=hit.pk)
 
 
 def _refuse_disposed(hit: Hit) -> None:
@@ -335,4 +239,34 @@ def _wrong_state(hit: Hit, allowed: Sequence[str]) -> InvalidHitState:
     return InvalidHitState(
         f"This HIT is currently in the state '{hit.status}'. This operation can be called with a "
         f"status of: {', '.join(map(str, allowed))}"
+    )
+
+
+def claim_token(
+    *, requester: Requester, operation: str, token: str | None, at: datetime, made: str = ""
+) -> None:
+    """Record the token in the caller's transaction; raises AlreadyDone if it was used before."""
+    if not token:
+        return
+    key = {"requester": requester, "operation": operation, "token": token}
+    try:
+        with transaction.atomic():
+            RequestToken.objects.create(**key, made=made, used_at=at)
+    except IntegrityError:
+        outdated = RequestToken.objects.filter(**key, used_at__lte=at - settings.MTURK_TOKEN_LIFE)
+        # Only tokens of CreateHIT expire. Bonuses and additional assignments must never be
+        # repeated.
+        if operation == "CreateHIT" and outdated.update(made=made, used_at=at):
+            return
+        raise _already_done(RequestToken.objects.get(**key)) from None
+
+
+def _already_done(used: RequestToken) -> AlreadyDone:
+    if used.operation == "CreateHIT":
+        return AlreadyDone(
+            f'The HIT with ID "{used.made}" already exists.', code="HitAlreadyExists"
+        )
+    return AlreadyDone(
+        f'The idempotency token "{used.token}" has already been processed.',
+        code=settings.MTURK_DUPLICATE_TOKEN_CODE,
     )

@@ -1,18 +1,19 @@
-"""Move money. Every transfer is a guarded update of balances and a row in the ledger.
+"""Move money: holds, fees, bonuses and payouts. Every transfer is a guarded update of balances and
+a row in the ledger.
 
 No other module changes balances.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Value
+from django.db.models import F, QuerySet, Sum, Value
 
 from marketplace.errors import InsufficientFunds
+from marketplace.extensions import extensions
 from marketplace.models import (
     Account,
     BonusPayment,
@@ -21,56 +22,12 @@ from marketplace.models import (
     Requester,
     Transfer,
     TransferKind,
+    Worker,
 )
 from marketplace.models.fields import MOST, MoneyField
 from marketplace.models.ledger import ROUTES
 
 CENT = Decimal("0.01")
-
-
-@dataclass(frozen=True)
-class FeeSchedule:
-    """The marketplace's fees: shares of amounts, and the least for one payment."""
-
-    share: Decimal
-    large_hit_share: Decimal
-    large_hit_assignments: int
-    least: Decimal
-    masters_share: Decimal = Decimal(0)
-
-    def for_assignment(
-        self, reward: Decimal, *, max_assignments: int, wants_masters: bool = False
-    ) -> Decimal:
-        """The fee for one assignment of a HIT in dollars; 0 if the reward is 0."""
-        share = self.share
-        if max_assignments >= self.large_hit_assignments:
-            share += self.large_hit_share
-        if wants_masters:
-            share += self.masters_share
-        return self._fee(reward, share)
-
-    def for_bonus(self, amount: Decimal) -> Decimal:
-        """The fee for one bonus in dollars."""
-        return self._fee(amount, self.share)
-
-    def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
-        if amount == 0:
-            return Decimal("0.00")
-        return max((amount * share).quantize(CENT, ROUND_HALF_UP), self.least)
-
-
-BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
-
-
-def fee_schedule() -> FeeSchedule:
-    """The fees in the settings."""
-    return FeeSchedule(
-        share=settings.MTURK_FEE_SHARE,
-        large_hit_share=settings.MTURK_LARGE_HIT_FEE_SHARE,
-        large_hit_assignments=settings.MTURK_LARGE_HIT_ASSIGNMENTS,
-        least=settings.MTURK_LEAST_FEE,
-        masters_share=settings.MTURK_MASTERS_FEE_SHARE,
-    )
 
 
 def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
@@ -80,12 +37,23 @@ def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
         for each in hit_type.qualification_requirements
         if each["Comparator"] != "DoesNotExist"
     }
-    fee = fee_schedule().for_assignment(
-        hit_type.reward,
-        max_assignments=max_assignments,
-        wants_masters=not wanted.isdisjoint(settings.MTURK_MASTERS_IDS),
-    )
-    return fee + sum(Decimal(settings.MTURK_PREMIUM_FEES.get(each, 0)) for each in wanted)
+    share = settings.MTURK_FEE_SHARE
+    if max_assignments >= settings.MTURK_LARGE_HIT_ASSIGNMENTS:
+        share += settings.MTURK_LARGE_HIT_FEE_SHARE
+    if not wanted.isdisjoint(settings.MTURK_MASTERS_IDS):
+        share += settings.MTURK_MASTERS_FEE_SHARE
+    premium = sum(Decimal(settings.MTURK_PREMIUM_FEES.get(each, 0)) for each in wanted)
+    return _fee(hit_type.reward, share) + premium
+
+
+def _fee(amount: Decimal, share: Decimal) -> Decimal:
+    """The fee for a reward or bonus in dollars; 0 if that is 0."""
+    if amount == 0:
+        return Decimal("0.00")
+    return max((amount * share).quantize(CENT, ROUND_HALF_UP), settings.MTURK_LEAST_FEE)
+
+
+BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
 
 
 @transaction.atomic(savepoint=False)
@@ -150,7 +118,7 @@ def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
         requester=bonus.requester,
         kinds={
             TransferKind.BONUS: bonus.amount,
-            TransferKind.BONUS_FEE: fee_schedule().for_bonus(bonus.amount),
+            TransferKind.BONUS_FEE: _fee(bonus.amount, settings.MTURK_FEE_SHARE),
         },
         at=at,
         worker_id=bonus.worker_id,
@@ -158,3 +126,50 @@ def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
         assignment_id=bonus.assignment_id,
         bonus=bonus,
     )
+
+
+# Payouts
+
+
+def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
+    """Amount in dollars that each worker has earned and not been paid, by primary key.
+
+    Without what is paid elsewhere.
+    """
+    of_workers = Transfer.objects.filter(worker__isnull=False)
+    if workers is not None:
+        of_workers = of_workers.filter(worker__in=workers)
+    earned = of_workers.filter(target=Account.WORKER)
+    paid = of_workers.filter(source=Account.WORKER).exclude(target=Account.PANEL)
+    totals = _by_worker(earned)
+    for less in (_by_worker(paid), *(each.credits(workers) for each in extensions())):
+        for pk, total in less.items():
+            totals[pk] = totals.get(pk, Decimal()) - total
+    return {pk: total for pk, total in totals.items() if total > 0}
+
+
+def _by_worker(rows: QuerySet[Transfer]) -> dict[int, Decimal]:
+    return dict(rows.order_by().values_list("worker").annotate(Sum("amount")))
+
+
+@transaction.atomic
+def pay_out(*, at: datetime) -> int:
+    """Pay out all balances as one payout dated `at`; return the number of workers."""
+    # Locks prevent two concurrent payouts from paying the same balance. They are taken in one
+    # order, so that they cannot deadlock.
+    due = balances()
+    workers = Worker.objects.filter(pk__in=due).order_by("pk").select_for_update()
+    locked = list(workers.values_list("pk", flat=True))
+    due = balances(Worker.objects.filter(pk__in=locked))
+    Transfer.objects.bulk_create(
+        Transfer(
+            kind=TransferKind.PAYOUT,
+            source=Account.WORKER,
+            target=Account.OUTSIDE,
+            amount=amount,
+            worker_id=pk,
+            made_at=at,
+        )
+        for pk, amount in sorted(due.items())
+    )
+    return len(due)

@@ -1,21 +1,89 @@
-"""Notify requesters of events through SQS or SNS, at least once and in no particular order."""
+"""Notify requesters of events through SQS or SNS, at least once and in no particular order.
+
+Requesters name a queue or topic. The marketplace only sends to destinations that its operator
+allows: the server in `MARKETPLACE_NOTIFICATION_ENDPOINT`, or the Amazon queues and topics listed in
+`MARKETPLACE_NOTIFICATION_DESTINATIONS`, with keys made for this purpose. It never uses keys that
+boto3 would find by itself, because those are the operator's own.
+"""
 
 import hashlib
 import json
 import logging
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 from django.conf import settings
 from django.db import transaction
 
 from marketplace import ids
 from marketplace.errors import DomainError
-from marketplace.models import Event, EventType, HitType, NotificationSetting, Requester
+from marketplace.models import (
+    Assignment,
+    Event,
+    EventType,
+    Hit,
+    HitType,
+    NotificationSetting,
+    Requester,
+)
 from shared.database.queues import claim, held
+from shared.environment import is_url
 
-from . import destinations
+
+def record_event(
+    *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
+) -> None:
+    """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
+    setting = _setting_for(event_type, hit)
+    if setting is None:
+        return
+    Event.objects.create(
+        requester_id=hit.requester_id,
+        destination=setting.destination,
+        transport=setting.transport,
+        version=setting.version,
+        body=event_body(event_type=event_type, hit=hit, assignment=assignment, at=at),
+        happened_at=at,
+        due_at=at,
+    )
+
+
+def is_wanted(event_type: EventType, hit: Hit) -> bool:
+    """Whether the HIT type's setting includes such events."""
+    return _setting_for(event_type, hit) is not None
+
+
+def _setting_for(event_type: EventType, hit: Hit) -> NotificationSetting | None:
+    """The HIT type's setting, if it includes such events. It may have been read with the HIT."""
+    setting = getattr(hit.hit_type, "notification_setting", None)
+    includes = setting is not None and setting.is_active and event_type in setting.event_types
+    return setting if includes else None
+
+
+def event_body(
+    *, event_type: str, hit: Hit, at: datetime, assignment: Assignment | None = None
+) -> dict[str, Any]:
+    """One event as it appears in a notification document."""
+    body = {
+        "EventType": event_type,
+        "EventTimestamp": at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "HITId": hit.public_id,
+        "HITTypeId": hit.hit_type.public_id,
+        "HITGroupId": hit.hit_type.group_id,
+    }
+    if assignment is not None:
+        body["AssignmentId"] = assignment.public_id
+        body["WorkerId"] = assignment.worker.public_id
+    return body
+
 
 logger = logging.getLogger(__name__)
 BATCH = 50
@@ -67,7 +135,7 @@ def check_notification(notification: dict[str, Any]) -> None:
         raise DomainError(
             f"Version must be one of: {', '.join(settings.MTURK_NOTIFICATION_VERSIONS)}."
         )
-    destinations.check_destination(notification["Transport"], notification["Destination"])
+    check_destination(notification["Transport"], notification["Destination"])
 
 
 def send_test(
@@ -85,8 +153,8 @@ def send_test(
         body["AssignmentId"] = ids.entity_id()
     text = document(requester, notification["Version"], uuid.uuid4(), [body])
     try:
-        destinations.send(notification["Transport"], notification["Destination"], text)
-    except destinations.FAILURES as error:
+        send(notification["Transport"], notification["Destination"], text)
+    except FAILURES as error:
         raise DomainError(
             f"The notification could not be delivered: {error}", code="InvalidTransportEndpoint"
         ) from error
@@ -122,7 +190,7 @@ def deliver(*, at: datetime) -> int:
 
 
 def _deliver_one(event: Event, at: datetime) -> bool:
-    if not destinations.is_allowed(event.transport, event.destination):
+    if not is_allowed(event.transport, event.destination):
         # The operator has removed the destination since the requester named it.
         held(event).update(due_at=None)
         logger.warning("Event %s was not sent: its destination is not allowed.", event.document_id)
@@ -130,8 +198,8 @@ def _deliver_one(event: Event, at: datetime) -> bool:
     text = document(event.requester, event.version, event.document_id, [event.body])
     try:
         for _ in range(settings.MTURK_NOTIFICATION_COPIES):
-            destinations.send(event.transport, event.destination, text)
-    except destinations.FAILURES:
+            send(event.transport, event.destination, text)
+    except FAILURES:
         is_last = event.attempts >= MOST_ATTEMPTS
         pause = timedelta(seconds=min(2 ** (event.attempts - 1), LONGEST_PAUSE))
         held(event).update(due_at=None if is_last else at + pause)
@@ -144,3 +212,108 @@ def _deliver_one(event: Event, at: datetime) -> bool:
         return False
     held(event).update(sent_at=at, due_at=None)
     return True
+
+
+# Destinations
+
+
+# Errors that boto3 raises when sending fails or the response is invalid.
+FAILURES = (BotoCoreError, ClientError, ResponseParserError)
+LONGEST = 1000
+_TOPIC = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
+_QUEUE_PATH = re.compile(r"/[A-Za-z0-9_./-]{1,400}")
+_REGION = re.compile(r"sqs\.(?P<region>[a-z0-9-]+)\.amazonaws\.com")
+# For the operator's own server, which does not check keys.
+_NO_KEYS = ("marketplace", "marketplace")
+
+
+def check_destination(transport: str, destination: str) -> None:
+    """Raise DomainError unless the marketplace may send to the destination."""
+    is_possible = _TOPIC.fullmatch if transport == "SNS" else _is_queue
+    if not is_possible(destination):
+        what = "SNS topic ARN" if transport == "SNS" else "SQS queue URL"
+        raise _refused(f'The Destination "{destination[:200]}" is not a valid {what}.')
+    if not is_allowed(transport, destination):
+        raise _refused(
+            f'The marketplace does not send notifications to "{destination}". Its operator can '
+            "allow this destination."
+        )
+
+
+def _refused(message: str) -> DomainError:
+    return DomainError(message, code="InvalidTransportEndpoint")
+
+
+def _is_queue(destination: str) -> bool:
+    if len(destination) > LONGEST or not is_url(destination, "http", "https"):
+        return False
+    parts = urlsplit(destination)
+    return (
+        _QUEUE_PATH.fullmatch(parts.path) is not None
+        and parts.username is None
+        and not (parts.query or parts.fragment)
+        and parts.geturl() == destination
+    )
+
+
+def is_allowed(transport: str, destination: str) -> bool:
+    """Whether the operator allows notifications to this destination."""
+    endpoint = settings.MTURK_NOTIFICATION_ENDPOINT
+    if endpoint:
+        # All topics of that server, and the queues whose URLs begin with its address.
+        return (
+            transport == "SNS"
+            or _origin(destination) == _origin(endpoint)
+            or _is_listed(destination)
+        )
+    return bool(settings.NOTIFICATION_KEYS) and _is_listed(destination)
+
+
+def _origin(address: str) -> tuple[str, str]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.netloc.lower()
+
+
+def _is_listed(destination: str) -> bool:
+    return any(
+        destination.startswith(listed.removesuffix("*"))
+        if listed.endswith("*")
+        else destination == listed
+        for listed in settings.NOTIFICATION_DESTINATIONS
+    )
+
+
+def send(transport: str, destination: str, text: str) -> None:
+    """Send the text; raises one of FAILURES."""
+    endpoint = settings.MTURK_NOTIFICATION_ENDPOINT
+    keys = settings.NOTIFICATION_KEYS or _NO_KEYS
+    region = _region(transport, destination)
+    if transport == "SQS":
+        client = _client("sqs", endpoint, region, keys)
+        client.send_message(QueueUrl=destination, MessageBody=text)
+    else:
+        client = _client("sns", endpoint, region, keys)
+        client.publish(TopicArn=destination, Message=text)
+
+
+def _region(transport: str, destination: str) -> str:
+    if transport == "SNS":
+        found = _TOPIC.fullmatch(destination)
+    else:
+        found = _REGION.fullmatch(urlsplit(destination).hostname or "")
+    return found["region"] if found else "us-east-1"
+
+
+@lru_cache(maxsize=32)
+def _client(
+    service: Literal["sqs", "sns"], endpoint_url: str, region: str, keys: tuple[str, str]
+) -> Any:
+    access_key, secret_key = keys
+    return boto3.client(
+        service,
+        endpoint_url=endpoint_url or None,
+        region_name=region,
+        aws_access_key_id=access_key,
+        aws_secret_access_key=secret_key,
+        config=Config(connect_timeout=5, read_timeout=10, retries={"max_attempts": 1}),
+    )

@@ -29,6 +29,14 @@ HOURS_COLUMNS = [
 ]  # fmt: skip
 WITHDRAWAL_COLUMNS = ["worker_id", "assignment_id", "withdrawn_at"]
 TIME = ExpressionWrapper(F("submitted_at") - F("accepted_at"), output_field=DurationField())
+# What is counted of submitted assignments.
+COUNTS = {
+    "tasks": Count("pk"),
+    "time": Sum(TIME, default=timedelta()),
+    "accepted": Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
+    "waiting": Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
+    "not_accepted": Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
+}
 
 
 @dataclass(frozen=True)
@@ -68,18 +76,7 @@ def work_by_person(
     Tasks count by the moment when they were sent. What was withdrawn counts too: it was done.
     """
     work = _work_in(group, since, before)
-    counts = {
-        row.pop("worker"): row
-        for row in work.order_by()
-        .values("worker")
-        .annotate(
-            tasks=Count("pk"),
-            time=Sum(TIME, default=timedelta()),
-            accepted=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
-            waiting=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
-            not_accepted=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
-        )
-    }
+    counts = {row.pop("worker"): row for row in work.order_by().values("worker").annotate(**COUNTS)}
     paid = Transfer.objects.filter(
         kind__in=[TransferKind.REWARD, TransferKind.BONUS], assignment__in=work.values("pk")
     )
@@ -134,17 +131,9 @@ def withdrawals(offers: QuerySet[Offer]) -> Iterator[list[str]]:
     return ([worker, assignment, time.isoformat()] for worker, assignment, time in rows)
 
 
-@dataclass(frozen=True)
-class People:
-    """Who may do some HITs: people whose consent lets the requester see their names, and the number
-    of others."""
-
-    named: list[Worker]
-    unnamed: int
-
-
-def people_of(hit_type: HitType) -> People:
-    """The members of the groups that see these HITs, or did. Who withdrew their work is unnamed.
+def people_of(hit_type: HitType) -> tuple[list[Worker], int]:
+    """Those whose names the requester may see, of the members of groups that see these HITs or did,
+    and the number of others, among them who withdrew their work.
 
     A person is named if they agreed to the group's latest text, and it says that names are shown.
     """
@@ -158,4 +147,4 @@ def people_of(hit_type: HitType) -> People:
     agreed = members.filter(Exists(given), withdrawn_at=None, worker__erased_at=None)
     named = list(dict.fromkeys(each.worker for each in agreed.order_by("joined_at", "pk")))
     everybody = members.order_by().values("worker").distinct().count()
-    return People(named, everybody - len(named))
+    return named, everybody - len(named)

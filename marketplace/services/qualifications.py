@@ -1,4 +1,5 @@
-"""Workers' qualifications: compute, check, grant and revoke them."""
+"""Workers' qualifications: compute, check, grant and revoke them, and say why a worker does not
+qualify."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -6,7 +7,8 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from marketplace import queries, requirements
+from marketplace import requirements
+from marketplace.countries import Place
 from marketplace.errors import DoesNotExist, NotQualified
 from marketplace.models import (
     AssignmentStatus,
@@ -17,7 +19,16 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.requirements import Action, Locale, Value
+from marketplace.requirements import (
+    ADULT,
+    LOCALE,
+    NUMBER_APPROVED,
+    PERCENT_APPROVED,
+    Action,
+    Requirement,
+    Value,
+    places_of,
+)
 
 # With fewer submitted assignments, an approval rate is not meaningful and counts as 100%.
 RATE_COUNTS_FROM = 100
@@ -47,7 +58,7 @@ def system_values(worker: Worker) -> dict[str, Value]:
         requirements.ADULT: int(worker.is_adult),
     }
     if worker.country:
-        values[requirements.LOCALE] = Locale(worker.country, worker.subdivision)
+        values[requirements.LOCALE] = Place(worker.country, worker.subdivision)
     if worker.is_master:
         values |= dict.fromkeys(settings.MTURK_MASTERS_IDS)
     return values
@@ -66,7 +77,10 @@ def _percent_approved(worker: Worker) -> int:
 
 def held_by(worker: Worker) -> dict[str, Value]:
     """All the worker's qualifications, computed and granted, by the public id of the type."""
-    return system_values(worker) | dict(queries.granted(worker))
+    # Also of deleted types, because HITs may still refer to them.
+    granted = worker.qualifications.filter(status=QualificationStatus.GRANTED)
+    values = granted.values_list("qualification_type__public_id", "value")
+    return system_values(worker) | dict(values)
 
 
 def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> list[HitType]:
@@ -129,13 +143,8 @@ def grant(
         defaults={"value": value, "status": QualificationStatus.GRANTED, "granted_at": at},
     )
     if notify:
-        Message.objects.create(
-            requester=qualification_type.requester,
-            worker=worker,
-            subject=f"You were granted a qualification: {qualification_type.name}"[:200],
-            text=qualification_type.description,
-            sent_at=at,
-        )
+        text = qualification_type.description
+        tell(worker, "You were granted a qualification", qualification_type, text=text, at=at)
     return qualification
 
 
@@ -150,10 +159,107 @@ def revoke(
     if not held.update(status=QualificationStatus.REVOKED):
         raise no_such_qualification()
     if reason:
-        Message.objects.create(
-            requester=qualification_type.requester,
-            worker=worker,
-            subject=f"A qualification was revoked: {qualification_type.name}"[:200],
-            text=reason,
-            sent_at=at,
-        )
+        tell(worker, "A qualification was revoked", qualification_type, text=reason, at=at)
+
+
+def tell(
+    worker: Worker, what: str, qualification_type: QualificationType, *, text: str, at: datetime
+) -> None:
+    """Send the worker a message about the qualification on the requester's behalf."""
+    Message.objects.create(
+        requester=qualification_type.requester,
+        worker=worker,
+        subject=f"{what}: {qualification_type.name}"[:200],
+        text=text,
+        sent_at=at,
+    )
+
+
+# Why a worker does not qualify
+
+
+ABOUT = {
+    NUMBER_APPROVED: "Approved HITs",
+    PERCENT_APPROVED: "Approval rate",
+    LOCALE: "Country",
+    ADULT: "Adult content",
+}
+WORDS = {
+    "LessThan": "less than {}",
+    "LessThanOrEqualTo": "at most {}",
+    "GreaterThan": "more than {}",
+    "GreaterThanOrEqualTo": "at least {}",
+    "EqualTo": "{}",
+    "NotEqualTo": "not {}",
+    "In": "one of {}",
+    "NotIn": "none of {}",
+}
+
+
+def names_of(requirements: Iterable[Requirement]) -> dict[str, str]:
+    """The names of the requirements' qualification types, in one query."""
+    found = QualificationType.objects.filter(
+        public_id__in={each["QualificationTypeId"] for each in requirements}
+    )
+    masters = dict.fromkeys(settings.MTURK_MASTERS_IDS, "Masters")
+    return {**masters, **dict(found.values_list("public_id", "name")), **ABOUT}
+
+
+def asked_of_newcomers(hit_type: HitType) -> list[str]:
+    """What a worker without a history lacks for HITs of this type, a few words for each."""
+    missing = unmet(hit_type, system_values(Worker()), Action.ACCEPT)
+    names = names_of(missing)
+    return [
+        " ".join((_name(each, names), WORDS.get(each["Comparator"], "").format(_wanted(each))))
+        for each in missing
+    ]
+
+
+def _sentence(requirement: Requirement, held: Mapping[str, Value], names: Mapping[str, str]) -> str:
+    type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+    name = _name(requirement, names)
+    if type_id == ADULT:
+        return "Adult content: your profile has to allow it."
+    if comparator == "Exists":
+        return f"{name}: needed. You do not have this qualification."
+    if comparator == "DoesNotExist":
+        return f"{name}: only for workers without this qualification. You have it."
+    wanted = WORDS[comparator].format(_wanted(requirement))
+    if type_id not in held:
+        lacks = "Your profile has no country." if type_id == LOCALE else "You have no value."
+        return f"{name}: {wanted}. {lacks}"
+    return f"{name}: {wanted}. Yours: {_shown(held[type_id], type_id)}."
+
+
+def _name(requirement: Requirement, names: Mapping[str, str]) -> str:
+    return names.get(requirement["QualificationTypeId"], "A qualification of the requester")
+
+
+def _wanted(requirement: Requirement) -> str:
+    values = [*places_of(requirement), *(requirement.get("IntegerValues") or [])]
+    return ", ".join(_shown(value, requirement["QualificationTypeId"]) for value in values)
+
+
+def _shown(value: Value, type_id: str) -> str:
+    if isinstance(value, Place):
+        return str(value)
+    if value is None:
+        return "no value"
+    return f"{value}%" if type_id == PERCENT_APPROVED else f"{value:,}"
+
+
+def reasons_for(worker: Worker, hit_types: Iterable[HitType]) -> dict[int, list[str]]:
+    """Why the worker cannot accept HITs of each of these types, by primary key.
+
+    A type of a requester who blocks the worker has the sentence about that alone.
+    """
+    hit_types = list(hit_types)
+    if not hit_types:
+        return {}
+    held = held_by(worker)
+    missing = {each.pk: unmet(each, held, Action.ACCEPT) for each in hit_types}
+    names = names_of(one for found in missing.values() for one in found)
+    return {
+        pk: [_sentence(each, held, names) for each in found] or [BLOCKED]
+        for pk, found in missing.items()
+    }

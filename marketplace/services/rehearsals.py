@@ -28,41 +28,21 @@ def follow() -> None:
         _apply(Rehearsal.objects.first() or Rehearsal())
 
 
-def advance_clock(by: timedelta) -> None:
-    with _changed() as rehearsal:
-        rehearsal.clock_offset += by
-
-
-def reset_clock() -> None:
-    with _changed() as rehearsal:
-        rehearsal.clock_offset = timedelta()
-
-
 def change_settings(changes: Mapping[str, Any], *, reset: bool) -> None:
     """Change settings, after a reset if asked for; raises KeyError, TypeError or ValueError."""
-    with _changed() as rehearsal:
+    with changed() as rehearsal:
         if reset:
             rehearsal.settings = {}
         for name, value in changes.items():
-            _like(_default(name), name, value)
+            _like(_defaults.get(name, getattr(settings, name, None)), name, value)
             rehearsal.settings[name] = value
-
-
-def add_fault(fault: dict[str, Any]) -> None:
-    with _changed() as rehearsal:
-        rehearsal.faults.append(fault)
-
-
-def clear_faults() -> None:
-    with _changed() as rehearsal:
-        rehearsal.faults = []
 
 
 def take_fault(operation: str) -> dict[str, Any] | None:
     """The fault that is due for a call of the operation, which counts as used; or None."""
     if not settings.TEST_HOOKS or not Rehearsal.objects.exclude(faults=[]).exists():
         return None
-    with _changed() as rehearsal:
+    with changed() as rehearsal:
         for fault in rehearsal.faults:
             if fault["times"] > 0 and fault["operation"] in (operation, "*"):
                 fault["times"] -= 1
@@ -71,7 +51,8 @@ def take_fault(operation: str) -> dict[str, Any] | None:
 
 
 @contextmanager
-def _changed() -> Iterator[Rehearsal]:
+def changed() -> Iterator[Rehearsal]:
+    """Change what is stored in the block; this process follows at its end."""
     with transaction.atomic():
         Rehearsal.objects.get_or_create(pk=1)
         rehearsal = Rehearsal.objects.select_for_update().get(pk=1)
@@ -88,10 +69,6 @@ def _apply(rehearsal: Rehearsal) -> None:
         for name, value in rehearsal.settings.items():
             default = _defaults.setdefault(name, getattr(settings, name))
             setattr(settings, name, _like(default, name, value))
-
-
-def _default(name: str) -> Any:
-    return _defaults.get(name, getattr(settings, name, None))
 
 
 def _like(default: Any, name: str, value: Any) -> Any:

@@ -1,33 +1,41 @@
-"""Delete old rows, by the rules in the table of docs/marketplace.md.
+"""What is kept, by the rules in the table of docs/marketplace.md: old rows are deleted, and one
+worker's data on request.
 
 HITs, the assignments of workers who submitted something, and the ledger are never deleted.
 """
 
-from collections.abc import Callable
-from datetime import datetime
+import secrets
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists, OuterRef, ProtectedError, QuerySet
+from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
 from django.utils import timezone
 
+from marketplace.errors import DomainError
+from marketplace.extensions import extensions
 from marketplace.models import (
     LIVE,
+    Account,
     Activity,
     Assignment,
+    AssignmentStatus,
     Attempt,
+    AttentionAnswer,
+    Consent,
     Event,
     ExternalIdentity,
     Message,
+    Participation,
     RequestToken,
     UsedLink,
     Worker,
 )
-
-from .accounts import SSO_SOURCE
-from .worker_data import delete_old_panel_ids
+from marketplace.services.accounts import SSO_SOURCE
+from marketplace.services.money import balances
 
 # Maximum number of rows in one statement, so that other writers do not wait long.
 BATCH = 500
@@ -36,7 +44,7 @@ BATCH = 500
 def forget(*, at: datetime) -> int:
     """Delete a batch of rows that are no longer needed; return their number, 0 if none is left."""
     return (
-        sum(_delete_some(old(at)) for old in OLD)
+        sum(map(_delete_some, _old(at)))
         + _delete_idle_participants(at)
         + delete_old_panel_ids(at, most=BATCH)
     )
@@ -48,49 +56,25 @@ def _delete_some(rows: QuerySet[Any]) -> int:
     return rows.model._default_manager.filter(pk__in=some).delete()[0] if some else 0
 
 
-def _sessions(_at: datetime) -> QuerySet[Any]:
-    # Sessions expire by real time, even if a test sets the marketplace's clock.
-    return Session.objects.filter(expire_date__lte=timezone.now()).order_by("expire_date")
-
-
-def _attempts(at: datetime) -> QuerySet[Any]:
-    return Attempt.objects.filter(made_at__lte=at - settings.ATTEMPTS_WITHIN).order_by("made_at")
-
-
-def _used_links(at: datetime) -> QuerySet[Any]:
-    return UsedLink.objects.filter(expires_at__lte=at).order_by("expires_at")
-
-
-def _activity(at: datetime) -> QuerySet[Any]:
-    old = Activity.objects.filter(happened_at__lte=at - settings.ACTIVITY_KEPT)
-    return old.order_by("happened_at")
-
-
-def _events(at: datetime) -> QuerySet[Any]:
-    # By then the event was sent, or all attempts have failed.
-    old = Event.objects.filter(happened_at__lte=at - settings.NOTIFICATIONS_KEPT)
-    return old.order_by("happened_at")
-
-
-def _messages(at: datetime) -> QuerySet[Any]:
-    return Message.objects.filter(sent_at__lte=at - settings.MESSAGES_KEPT).order_by("sent_at")
-
-
-def _request_tokens(at: datetime) -> QuerySet[Any]:
+def _old(at: datetime) -> list[QuerySet[Any]]:
+    """The rows that are no longer needed, the oldest first."""
     # Tokens of bonuses and additional assignments are kept forever, so that neither is repeated.
-    used = RequestToken.objects.filter(operation="CreateHIT")
-    return used.filter(used_at__lte=at - settings.MTURK_TOKEN_LIFE).order_by("used_at")
-
-
-OLD: tuple[Callable[[datetime], QuerySet[Any]], ...] = (
-    _sessions,
-    _attempts,
-    _used_links,
-    _activity,
-    _events,
-    _messages,
-    _request_tokens,
-)
+    tokens = RequestToken.objects.filter(operation="CreateHIT")
+    return [
+        # Sessions expire by real time, even if a test sets the marketplace's clock.
+        Session.objects.filter(expire_date__lte=timezone.now()).order_by("expire_date"),
+        Attempt.objects.filter(made_at__lte=at - settings.ATTEMPTS_WITHIN).order_by("made_at"),
+        UsedLink.objects.filter(expires_at__lte=at).order_by("expires_at"),
+        Activity.objects.filter(happened_at__lte=at - settings.ACTIVITY_KEPT).order_by(
+            "happened_at"
+        ),
+        # By then the event was sent, or all attempts have failed.
+        Event.objects.filter(happened_at__lte=at - settings.NOTIFICATIONS_KEPT).order_by(
+            "happened_at"
+        ),
+        Message.objects.filter(sent_at__lte=at - settings.MESSAGES_KEPT).order_by("sent_at"),
+        tokens.filter(used_at__lte=at - settings.MTURK_TOKEN_LIFE).order_by("used_at"),
+    ]
 
 
 def _delete_idle_participants(at: datetime) -> int:
@@ -124,3 +108,169 @@ def _delete_participant(worker: Worker) -> int:
     except (ProtectedError, Worker.DoesNotExist):
         return 0
     return 1
+
+
+# One worker's data
+
+
+OPEN = [AssignmentStatus.ACCEPTED, AssignmentStatus.SUBMITTED]
+
+
+class CannotErase(DomainError):
+    """The worker's data is still needed."""
+
+
+def data_of(worker: Worker) -> dict[str, Any]:
+    """Everything stored about the worker, except the password's hash. Times are `datetime`, amounts
+    `Decimal`."""
+    return {
+        "worker_id": worker.public_id,
+        "name": worker.name,
+        "place": worker.place,
+        "is_master": worker.is_master,
+        "is_adult": worker.is_adult,
+        "approved": worker.approved_count,
+        "rejected": worker.rejected_count,
+        "is_suspended": worker.is_suspended,
+        "created_at": worker.created_at,
+        "erased_at": worker.erased_at,
+        "identities": list(worker.identities.values("source", "identifier")),
+        "participations": _participations(worker),
+        "attention_checks": list(
+            AttentionAnswer.objects.filter(participation__worker=worker).values(
+                "check_asked__question", "is_right", "answered_at"
+            )
+        ),
+        "assignments": _assignments(worker),
+        "mail_addresses": list(worker.mail_invitations.values_list("address", flat=True)),
+        "groups": list(
+            worker.memberships.values("group__name", "joined_at", "withdrawn_at", "withdrawn_by")
+        ),
+        "consents": list(
+            Consent.objects.filter(membership__worker=worker).values(
+                "membership__group__name", "text__version", "given_at"
+            )
+        ),
+        "qualifications": list(worker.qualifications.values("qualification_type__name", "value")),
+        "messages": list(worker.messages.values("requester__name", "subject", "text", "sent_at")),
+        "blocks": list(worker.blocks.values("requester__name", "reason", "created_at")),
+        "money": list(
+            worker.transfers.filter(Q(source=Account.WORKER) | Q(target=Account.WORKER))
+            .order_by("pk")
+            .values("kind", "amount", "made_at")
+        ),
+    }
+
+
+def _participations(worker: Worker) -> list[dict[str, Any]]:
+    columns = (
+        "study__slug",
+        "started_at",
+        "completed_at",
+        "consented_at",
+        "refused_consent_at",
+        "eligible_at",
+        "screened_out_at",
+        "wrong_answers",
+        "passed_check_at",
+    )
+    return list(worker.participations.values(*columns))
+
+
+def _assignments(worker: Worker) -> list[dict[str, Any]]:
+    rows = worker.assignments.select_related("hit__hit_type").order_by("pk")
+    return [
+        {
+            "assignment_id": one.public_id,
+            "hit_id": one.hit.public_id,
+            "title": one.hit.hit_type.title,
+            "reward": one.hit.hit_type.reward,
+            "status": one.status,
+            "accepted_at": one.accepted_at,
+            "submitted_at": one.submitted_at,
+            "approved_at": one.approved_at,
+            "rejected_at": one.rejected_at,
+            "feedback": one.requester_feedback,
+            "answer": one.answer,
+        }
+        for one in rows.iterator()
+    ]
+
+
+def obstacle_to_erasure(worker: Worker, due: Decimal) -> str:
+    """Why the worker's account is still needed, with the dollars owed; empty if it is not."""
+    if worker.assignments.filter(status__in=OPEN).exists():
+        return (
+            f"{worker} has HITs that are accepted, or submitted and not approved or rejected yet. "
+            "Erase the data when all of them are decided."
+        )
+    if due:
+        return f"{worker} is owed ${due:,.2f}. Make a payout first."
+    return next(filter(None, (each.obstacle_to_erasure(worker) for each in extensions())), "")
+
+
+@transaction.atomic
+def erase_worker(*, worker: Worker, at: datetime) -> None:
+    """Close the worker's account and delete the personal data in it. Erasing twice changes nothing.
+
+    The name, password, place, ids at other sites, e-mail addresses, messages, qualifications and
+    entries of the activity log go, and nobody can sign in to the account. Assignments and the
+    ledger stay under the worker id: they belong to the requesters, and prove who was paid for what.
+    Raises CannotErase if work is not decided yet, or money is owed, here or elsewhere.
+    """
+    # Accepting a HIT and a payout lock the worker too.
+    worker = Worker.objects.select_for_update().get(pk=worker.pk)
+    if worker.erased_at is not None:
+        return
+    due = balances(Worker.objects.filter(pk=worker.pk)).get(worker.pk, Decimal())
+    if obstacle := obstacle_to_erasure(worker, due):
+        raise CannotErase(obstacle)
+    Activity.objects.filter(about__in=[worker.name, worker.public_id]).update(about="erased worker")
+    for rows in (
+        worker.identities,
+        worker.mail_invitations,
+        worker.messages,
+        worker.qualifications,
+        worker.qualification_requests,
+    ):
+        rows.all().delete()
+    worker.name = f"erased {secrets.token_hex(8)}"
+    worker.password = worker.country = worker.subdivision = ""
+    worker.is_master = worker.is_adult = False
+    worker.is_suspended = True
+    worker.sign_in_number += 1  # ends sessions and links
+    worker.erased_at = at
+    worker.save()
+
+
+def delete_old_panel_ids(at: datetime, *, most: int) -> int:
+    """Delete the panel ids of participants who did nothing for PANEL_IDS_KEPT, and whose studies
+    are all closed; return their number, at most `most`. Their accounts and work stay.
+
+    Ids of participants who are owed money or a decision are kept: the payout needs them.
+    """
+    if settings.PANEL_IDS_KEPT is None:
+        return 0
+    old = _old_panel_ids(at - timedelta(days=settings.PANEL_IDS_KEPT))
+    # Of all of them: kept ids must not hide the later ones.
+    due = balances(Worker.objects.filter(pk__in=old.values("worker")))
+    keys = list(
+        old.exclude(worker__in=list(due)).order_by("pk").values_list("pk", flat=True)[:most]
+    )
+    return ExternalIdentity.objects.filter(pk__in=keys).delete()[0] if keys else 0
+
+
+def _old_panel_ids(before: datetime) -> QuerySet[ExternalIdentity]:
+    theirs = Participation.objects.filter(worker=OuterRef("worker"))
+    work = Assignment.objects.filter(worker=OuterRef("worker"))
+    # Without a password, a participant can return through a study only.
+    old = ExternalIdentity.objects.exclude(source=SSO_SOURCE).filter(
+        ~Exists(theirs.filter(study__is_open=True)),
+        ~Exists(theirs.filter(started_at__gt=before)),
+        ~Exists(work.filter(accepted_at__gt=before)),
+        ~Exists(work.filter(status__in=OPEN)),
+        worker__created_at__lte=before,
+    )
+    for each in extensions():
+        old = old.filter(~Exists(each.undecided().filter(worker=OuterRef("worker"))))
+    return old

@@ -22,8 +22,7 @@ from marketplace.models import (
 )
 from marketplace.policies import Plurality, Policy, find_plurality, score_known_answers
 from marketplace.questions import answers
-
-from . import hits, reviews
+from marketplace.services import hits, reviews
 
 # How long one process has for a policy before another may start it again.
 LEASE = timedelta(minutes=1)

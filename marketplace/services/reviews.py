@@ -21,11 +21,9 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-
-from . import money
-from .events import record_event
-from .hits import lock
-from .tokens import claim_token
+from marketplace.services import money
+from marketplace.services.hits import claim_token, lock
+from marketplace.services.notifications import record_event
 
 
 @transaction.atomic
@@ -40,7 +38,10 @@ def approve(
 
     With `override_rejection`, a rejected assignment can be approved within the allowed time.
     """
-    if queries.approve_assignment(assignment, feedback=feedback, at=at):
+    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
+    if submitted.update(
+        status=AssignmentStatus.APPROVED, approved_at=at, requester_feedback=feedback
+    ):
         Worker.objects.filter(pk=assignment.worker_id).update(
             approved_count=F("approved_count") + 1
         )

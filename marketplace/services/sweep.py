@@ -1,27 +1,32 @@
 """Act on deadlines. Every step can be repeated, and can run twice at the same time.
 
 Each process has a thread that looks regularly who keeps the time, and that sweeps if it is this
-process (`timekeeping`). If the process has no such thread, or if sweeps are late, each API call
-sweeps its requester's rows first. So no response shows a deadline that passed more than
-SWEPT_LATELY sweeps ago. A sweep that finds nothing due only reads.
+process. If the process has no such thread, or if sweeps are late, each API call sweeps its
+requester's rows first. So no response shows a deadline that passed more than SWEPT_LATELY sweeps
+ago. A sweep that finds nothing due only reads.
+
+Who keeps the time is a lease in the database, measured by the database's own clock. Two sweeps at
+the same time do no harm, so the lease only avoids useless work. It survives a holder that was
+killed or hangs: after LEASE, the next process that sweeps takes it.
 """
 
 import logging
+import os
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Now
 
 from marketplace.errors import DomainError
-from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester
-
-from . import assignments, hits, review_policies, reviews, timekeeping
+from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester, Timekeeper
+from marketplace.services import assignments, hits, review_policies, reviews
 
 logger = logging.getLogger(__name__)
 
@@ -81,13 +86,13 @@ class _Thread:
 def sweep_by_the_clock(*, at: datetime) -> int:
     """One sweep for all requesters, if this process keeps the time; return the changed rows."""
     began = time.monotonic()
-    if not timekeeping.keep_time():
-        age = timekeeping.since_last_sweep()
+    if not keep_time():
+        age = since_last_sweep()
         _Thread.began = None if age is None else began - age.total_seconds()
         return 0
     changed = sweep(at=at)
     if not changed:
-        timekeeping.note_complete_sweep()
+        note_complete_sweep()
     _Thread.began = None if changed else began
     return changed
 
@@ -103,10 +108,6 @@ def is_swept_by_the_clock() -> bool:
 def _assignments_to_abandon(at: datetime) -> QuerySet[Assignment]:
     overdue = Assignment.objects.accepted().filter(deadline__lte=at)
     return overdue.select_related("hit__hit_type", "worker").order_by("deadline")
-
-
-def _abandon(assignment: Assignment, at: datetime) -> bool:
-    return assignments.abandon(assignment=assignment, at=at)
 
 
 def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
@@ -164,9 +165,57 @@ def _unless_raced(step: Callable[..., None], **arguments: Any) -> bool:
 
 # The order matters: an abandoned slot may make a HIT reviewable, and its policy needs that.
 DEADLINES = (
-    Deadline(_assignments_to_abandon, "hit__requester_id", _abandon),
+    Deadline(_assignments_to_abandon, "hit__requester_id", assignments.abandon),
     Deadline(_hits_to_expire, "requester_id", _expire),
     Deadline(review_policies.hits_with_due_policy, "requester_id", review_policies.apply_policy),
     Deadline(_assignments_to_approve, "hit__requester_id", _approve),
     Deadline(_hits_to_dispose_of, "requester_id", _dispose_of),
 )
+
+
+# Who keeps the time
+
+
+LEASE = timedelta(seconds=5)
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+# The number of a process alone may occur on several machines.
+_MACHINE = uuid.uuid4().hex
+
+
+def keep_time() -> bool:
+    """Take or renew the lease; return whether this process keeps the time."""
+    if connection.vendor == "sqlite":
+        # One process serves an SQLite file. A lease would write to it every second.
+        return True
+    if _take_lease():
+        return True
+    if Timekeeper.objects.exists():
+        return False
+    # An old time is a lease that has ended.
+    never = Timekeeper(pk=1, holder="", began_at=_LONG_AGO)
+    Timekeeper.objects.bulk_create([never], ignore_conflicts=True)
+    return _take_lease()
+
+
+def _take_lease() -> bool:
+    ended = ExpressionWrapper(
+        Now() - Value(LEASE, output_field=DurationField()), output_field=DateTimeField()
+    )
+    free = Q(holder=_holder()) | Q(began_at__lte=ended)
+    return Timekeeper.objects.filter(free).update(holder=_holder(), began_at=Now()) > 0
+
+
+def note_complete_sweep() -> None:
+    """Record that the sweep for which this process renewed the lease left nothing."""
+    if connection.vendor != "sqlite":
+        Timekeeper.objects.filter(holder=_holder()).update(swept_at=F("began_at"))
+
+
+def since_last_sweep() -> timedelta | None:
+    """How long ago the latest complete sweep of any process began; None if there was none."""
+    age = ExpressionWrapper(Now() - F("swept_at"), output_field=DurationField())
+    return Timekeeper.objects.values_list(age, flat=True).first()
+
+
+def _holder() -> str:
+    return f"{_MACHINE}:{os.getpid()}"

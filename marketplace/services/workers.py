@@ -19,8 +19,7 @@ from marketplace.models import (
     Worker,
     WorkerBlock,
 )
-
-from . import money
+from marketplace.services import money
 
 MOST_RECIPIENTS = 100
 

@@ -1,4 +1,4 @@
-"""Template filters: lengths of time, and the value of a key."""
+"""Template filters: lengths of time, what a person wrote, and the value of a key."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,7 +8,10 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy, pgettext
 
+from marketplace.questions.answers import writing_in
+
 register = template.Library()
+register.filter("writing_in", writing_in)
 
 UNITS = (
     (86_400, ngettext_lazy("{count} day", "{count} days", "count")),
@@ -40,5 +43,4 @@ def clock_time(seconds: int) -> str:
 
 @register.filter
 def of_key(values: Mapping[Any, Any], key: Any) -> Any:
-    """The value for the key, or None."""
     return values.get(key)

@@ -1,32 +1,36 @@
-"""Spot checks: what there is to judge, and verdicts."""
+"""Spot checks: what there is to judge, and verdicts; gold items, which measure reviewers."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import BooleanFilter, Filters
 from accounts.api.idempotency import idempotent
-from accounts.api.strict import APIView
+from accounts.api.lists import BooleanFilter, Filters
+from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
+from annotate.models import Campaign
+from annotate.models import Response as Answer
 from annotate.queries.keywords import keywords_of
-from qualcontrol.models import SpotCheck, Verdict
+from qualcontrol.models import Gold, SpotCheck, Verdict
 from qualcontrol.models.checks import SpotCheckQuerySet
+from qualcontrol.review.gold import gold_known_to, mark_gold, seed_gold
 from qualcontrol.review.items import Item, or_404
-from qualcontrol.review.judging import judge_item
+from qualcontrol.review.judging import ask_second_opinion, judge_item, withdraw_question
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.review.second_opinions import ask_second_opinion, withdraw_question
 from qualcontrol.review.undoing import take_back
 
 MOST_AT_ONCE = 20
@@ -62,10 +66,6 @@ class SpotCheckFilter(Filters):
         label="true: only checks that wait for a verdict, so not those of discarded responses; "
         "false: only the others",
     )
-
-    class Meta:
-        model = SpotCheck
-        fields: list[str] = []
 
     def by_state(self, rows: SpotCheckQuerySet, _name: str, is_open: bool) -> SpotCheckQuerySet:
         return rows.open() if is_open else rows.exclude(pk__in=rows.open().values("pk"))
@@ -147,12 +147,11 @@ class NextChecks(APIView):
         """The items that the review page would show next. They are reserved for 15 minutes, and
         come again until they are judged. An empty list: nothing is left to judge."""
         campaign = campaign_of(request, slug, self)
-        form = WantedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = validated(WantedSerializer, request)
         items = next_checks(
             campaign=campaign,
             reviewer=account_of(request),
-            count=form.validated_data["count"],
+            count=given["count"],
             at=timezone.now(),
         )
         kind = KINDS[campaign.kind]
@@ -175,6 +174,23 @@ class VerdictSerializer(serializers.Serializer[Any]):
         return given
 
 
+def _given_about(
+    view: APIView,
+    request: Request,
+    slug: str,
+    key: UUID,
+    form: type[serializers.Serializer[Any]],
+    service: Callable[..., None],
+) -> Response:
+    """Store what the reviewer says about the item with this key, and answer with it."""
+    campaign = campaign_of(request, slug, view)
+    given = validated(form, request)
+    with or_404(key):
+        reviewer, at = account_of(request), timezone.now()
+        service(campaign=campaign, key=key, **given, reviewer=reviewer, at=at)
+    return Response(given, status=status.HTTP_201_CREATED)
+
+
 class JudgeItem(APIView):
     """The verdict of an item."""
 
@@ -189,18 +205,7 @@ class JudgeItem(APIView):
     @idempotent
     def post(self, request: Request, slug: str, key: UUID) -> Response:
         """Store your verdict. A bad response is discarded, and its task needs another one."""
-        campaign = campaign_of(request, slug, self)
-        form = VerdictSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        with or_404(key):
-            judge_item(
-                campaign=campaign,
-                key=key,
-                **form.validated_data,
-                reviewer=account_of(request),
-                at=timezone.now(),
-            )
-        return Response(form.validated_data, status=status.HTTP_201_CREATED)
+        return _given_about(self, request, slug, key, VerdictSerializer, judge_item)
 
     @extend_schema(
         operation_id="campaigns_spot_checks_take_back",
@@ -237,18 +242,7 @@ class AskSecondOpinion(APIView):
     def post(self, request: Request, slug: str, key: UUID) -> Response:
         """Show the item to other reviewers, with your name. Two reviewers must then agree; you can
         be one of them after another one has judged it."""
-        campaign = campaign_of(request, slug, self)
-        form = QuestionSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        with or_404(key):
-            ask_second_opinion(
-                campaign=campaign,
-                key=key,
-                **form.validated_data,
-                reviewer=account_of(request),
-                at=timezone.now(),
-            )
-        return Response(form.validated_data, status=status.HTTP_201_CREATED)
+        return _given_about(self, request, slug, key, QuestionSerializer, ask_second_opinion)
 
     @extend_schema(
         operation_id="campaigns_spot_checks_withdraw",
@@ -261,3 +255,85 @@ class AskSecondOpinion(APIView):
         with or_404(key):
             withdraw_question(campaign=campaign, key=key, at=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class GoldSerializer(serializers.ModelSerializer[Gold]):
+    """A gold item that you made or have judged."""
+
+    image = serializers.CharField(source="task.image.key", read_only=True)
+    response = serializers.IntegerField(
+        source="response_id", read_only=True, allow_null=True, help_text="null if it is made up"
+    )
+    judged = serializers.IntegerField(read_only=True, help_text="reviewers who have judged it")
+    right = serializers.IntegerField(read_only=True, help_text="of them, those who were right")
+
+    class Meta:
+        model = Gold
+        fields = ["id", "image", "response", "text", "verdict", "reason", "judged", "right"]
+
+
+class NewGoldSerializer(serializers.Serializer[Any]):
+    """A response with its known verdict, or a made-up bad caption of an image."""
+
+    response = serializers.IntegerField(
+        min_value=1, max_value=2**63 - 1, required=False, help_text="the id of a response"
+    )
+    verdict = serializers.ChoiceField(
+        choices=Verdict.choices, default=Verdict.BAD, help_text="a made-up caption is always bad"
+    )
+    image = serializers.CharField(
+        max_length=64, required=False, help_text="the key of an image, for a made-up caption"
+    )
+    text = serializers.CharField(
+        max_length=1000, required=False, help_text="the made-up caption of this image"
+    )
+    reason = serializers.CharField(
+        max_length=300, default="", allow_blank=True, help_text="needed for BAD: what is wrong"
+    )
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if ("response" in given) == ("image" in given and "text" in given):
+            message = "Give either a response, or an image and a text."
+            raise serializers.ValidationError({"response": [message]})
+        if given["verdict"] == Verdict.BAD and not given["reason"]:
+            raise serializers.ValidationError({"reason": ["Say what is wrong."]})
+        return given
+
+
+@extend_schema_view(get=extend_schema(summary="Gold items that you know, the latest first"))
+class GoldList(CampaignRows[Gold]):
+    """The gold items that you made or have judged. You may still get the others to judge."""
+
+    serializer_class = GoldSerializer
+    queryset = Gold.objects.all()
+    may_read = may_write = Right.REVIEW
+
+    def rows(self) -> QuerySet[Gold]:
+        return gold_known_to(account_of(self.request), self.campaign)
+
+    @extend_schema(
+        summary="Add a gold item", request=NewGoldSerializer, responses={201: GoldSerializer}
+    )
+    @idempotent
+    def post(self, request: Request, **_: str) -> Response:
+        """Add a response or a made-up caption to the items that measure reviewers."""
+        campaign = self.campaign
+        made = _make(request, campaign, validated(NewGoldSerializer, request))
+        found = gold_known_to(account_of(request), campaign).get(pk=made.pk)
+        return Response(GoldSerializer(found).data, status=status.HTTP_201_CREATED)
+
+
+def _make(request: Request, campaign: Campaign, given: dict[str, Any]) -> Gold:
+    by: dict[str, Any] = {
+        "reason": given["reason"],
+        "actor": account_of(request),
+        "at": timezone.now(),
+    }
+    if "response" in given:
+        response = get_object_or_404(Answer.objects.of(campaign), pk=given["response"])
+        return mark_gold(response=response, verdict=given["verdict"], **by)
+    tasks = campaign.tasks.filter(image__key=given["image"]).order_by("pk")
+    task = tasks.first()
+    if task is None:
+        raise serializers.ValidationError({"image": ["The campaign has no such image."]})
+    return seed_gold(task=task, text=given["text"], **by)

@@ -6,21 +6,21 @@ import django_filters
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.filters import BooleanFilter, Filters
 from accounts.api.idempotency import idempotent
-from accounts.api.strict import APIView
+from accounts.api.lists import BooleanFilter, Filters
+from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign
 from qualcontrol.models import Act, Appeal, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.workers import known_workers
-from qualcontrol.services.appeals import answer_appeal, record_appeal
+from qualcontrol.services.exclusions import answer_appeal, record_appeal
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
@@ -56,10 +56,6 @@ class DecisionFilter(Filters):
     response = django_filters.NumberFilter(
         "response", min_value=1, max_value=2**63 - 1, label="only entries about this response"
     )
-
-    class Meta:
-        model = Decision
-        fields: list[str] = []
 
 
 @extend_schema(summary="Decisions, the latest first")
@@ -111,16 +107,13 @@ class AppealFilter(Filters):
         "answered_at", lookup_expr="isnull", label="true: only those that wait for an answer"
     )
 
-    class Meta:
-        model = Appeal
-        fields: list[str] = []
-
 
 def appeals_in(campaign: Campaign) -> QuerySet[Appeal]:
     rows = Appeal.objects.filter(exclusion__campaign=campaign)
     return rows.select_related("exclusion__worker", "exclusion__campaign").order_by("-pk")
 
 
+@extend_schema_view(get=extend_schema(summary="Appeals, the latest first"))
 class AppealList(CampaignRows[Appeal]):
     """Appeals, the latest first."""
 
@@ -132,10 +125,6 @@ class AppealList(CampaignRows[Appeal]):
     def rows(self) -> QuerySet[Appeal]:
         return appeals_in(self.campaign)
 
-    @extend_schema(summary="Appeals, the latest first")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
-
     @extend_schema(
         summary="Record an appeal", request=NewAppealSerializer, responses={201: AppealSerializer}
     )
@@ -143,9 +132,7 @@ class AppealList(CampaignRows[Appeal]):
     def post(self, request: Request, **_: str) -> Response:
         """Store what an excluded worker wrote."""
         campaign = self.campaign
-        form = NewAppealSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(NewAppealSerializer, request)
         appeal = record_appeal(
             campaign=campaign,
             worker=get_object_or_404(known_workers(campaign), pseudonym=given["worker"]),
@@ -171,12 +158,11 @@ class AnswerAppeal(APIView):
         """Grant or refuse the appeal. If it is granted, the worker is reinstated."""
         campaign = campaign_of(request, slug, self)
         appeal = get_object_or_404(appeals_in(campaign), pk=pk)
-        form = AppealAnswerSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = validated(AppealAnswerSerializer, request)
         answer_appeal(
             appeal=appeal,
-            is_granted=form.validated_data["granted"],
-            answer=form.validated_data["answer"],
+            is_granted=given["granted"],
+            answer=given["answer"],
             actor=account_of(request),
             at=timezone.now(),
         )

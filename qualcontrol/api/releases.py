@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.db.models import Count, QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.idempotency import idempotent
+from accounts.api.strict import validated
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import CampaignRows
 from annotate.api.releases import ReleaseSerializer
@@ -72,6 +73,7 @@ def _lacking(campaign: Campaign, in_all_languages: bool) -> list[str]:
     return [*missing(campaign), *open_questions(campaign)]
 
 
+@extend_schema_view(get=extend_schema(summary="Releases of a campaign, the latest first"))
 class CampaignReleases(CampaignRows[Release]):
     """The campaign's releases, the latest first."""
 
@@ -81,10 +83,6 @@ class CampaignReleases(CampaignRows[Release]):
     def rows(self) -> QuerySet[Release]:
         rows = Release.objects.of_campaign(self.campaign).select_related("campaign")
         return rows.annotate(image_count=Count("images")).order_by("-created_at", "-pk")
-
-    @extend_schema(summary="Releases of a campaign, the latest first")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         summary="Make a release",
@@ -96,9 +94,7 @@ class CampaignReleases(CampaignRows[Release]):
         """Make a release in the background: a job. Refused while responses or verdicts are
         missing, unless the release is partial."""
         campaign = self.campaign
-        form = NewReleaseSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = {"seed": campaign.config.seed, **form.validated_data}
+        given = {"seed": campaign.config.seed, **validated(NewReleaseSerializer, request)}
         if Release.objects.filter(name=given["name"]).exists():
             raise ReleaseRefused(name_refusal(given["name"], campaign.team))
         lacking = [] if given["partial"] else _lacking(campaign, given["in_all_languages"])

@@ -10,14 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from annotate.campaign_file import CampaignConfig
-from corpora.language.consensus import mean_similarities
+from corpora.language.english import mean_similarities
 from qualcontrol.flags.behaviour import Conduct, behaviour_flags
 from qualcontrol.flags.copies import InMemory, Neighbour, Neighbours, copy_flags
-from qualcontrol.flags.flag import Flag, codes
+from qualcontrol.flags.flag import BREAKS_RULES, Flag, codes
 from qualcontrol.flags.image import agreement_flags, wording_flags
-from qualcontrol.flags.writing import Keywords, no_keywords, writing_flags
+from qualcontrol.flags.writing import OF_WHOLE_TEXTS, Keywords, no_keywords, writing_flags
 
 __all__ = [
+    "BREAKS_RULES",
     "Conduct",
     "Flag",
     "InMemory",
@@ -38,14 +39,17 @@ def lasting_flags(
     *,
     conduct: Conduct | None = None,
     keywords: Keywords = no_keywords,
+    is_part: bool = False,
 ) -> list[Flag]:
     """Return the lasting flags of an answer, and store it in `neighbours` for later look-ups.
 
-    An answer without text only has flags from `conduct`.
+    An answer without text only has flags from `conduct`. `is_part`: the text was added to one by
+    somebody else, here and there.
     """
     flags = behaviour_flags(answer.text, conduct or Conduct(), config)
     if answer.text:
-        flags += writing_flags(answer.text, config, keywords)
+        written = writing_flags(answer.text, config, keywords)
+        flags += [flag for flag in written if not (is_part and flag.code in OF_WHOLE_TEXTS)]
         flags += copy_flags(answer, config, neighbours)
     return flags
 

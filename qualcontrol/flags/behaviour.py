@@ -1,20 +1,22 @@
 """Flags from how an answer was written. Without measurements there are no flags."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotate.campaign_file import CampaignConfig, Flags
+from annotate.writing import BY_HAND
 from corpora.language.english import words
 from qualcontrol.flags.flag import Flag
 
 # A pasted text with at least this number of words was probably not typed elsewhere by the worker.
 LONG = 18
-# Characters a second: 180 words a minute, which hardly anybody types.
-FASTEST = 15
+# Characters a second: 180 words a minute, which hardly anybody types; and 300, which hardly anybody
+# dictates or completes.
+FASTEST, FASTEST_SPOKEN = 15, 25
+# Of the text; a smaller share may be a phrase that a keyboard has completed.
+MOST_INSERTED = 0.5
 # Not measured, as no counts of good workers are known.
 TIMES_LEFT = 5
-# Fewer edits than this share of the characters: the text came in larger pieces, as dictation and a
-# phone's suggestions do, and has no speed of typing.
-TYPED_SINGLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,7 @@ class Conduct:
     """Measurements of how an answer was written; None if unknown."""
 
     seconds: float | None = None  # from opening the page to submitting
-    keystrokes: int | None = None
-    pastes: int | None = None
-    pasted_characters: int | None = None
+    characters: Mapping[str, int] | None = None  # of the text, by way (`annotate.writing`)
     seconds_writing: float | None = None
     times_left: int | None = None
     device: str = ""
@@ -35,17 +35,25 @@ def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list
     limits = config.flags
     found = [
         _pasted(text, conduct, limits),
+        _inserted(text, conduct, "not_typed", "unaccounted", "No input event accounts for"),
+        _inserted(text, conduct, "bulk_insertion", "inserted", "Inserted at once was"),
         _typing(text, conduct),
-        _no_input(text, conduct),
-        _hasty(conduct, limits),
+        _hasty(text, conduct, config),
         _left(conduct),
     ]
     return [flag for flag in found if flag is not None]
 
 
+def _share(text: str, conduct: Conduct, *ways: str) -> float:
+    """The share of the text that came in one of these ways; 0 if unknown."""
+    if not text or not conduct.characters:
+        return 0.0
+    return min(1.0, sum(conduct.characters.get(way, 0) for way in ways) / len(text))
+
+
 def _pasted(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
-    share = _pasted_share(text, conduct)
-    if share is None or share < limits.pasted:
+    share = _share(text, conduct, "pasted", "dropped")
+    if not share or share < limits.pasted:
         return None
     why, count = f"{share:.0%} of the text was pasted", len(words(text))
     if count >= LONG:
@@ -53,40 +61,37 @@ def _pasted(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
     return Flag("pasted", share, limits.pasted, f"{why}.")
 
 
-def _pasted_share(text: str, conduct: Conduct) -> float | None:
-    """The share of the text that was pasted; 1 if only the fact of pasting is known."""
-    if not text or not conduct.pastes:
+def _inserted(text: str, conduct: Conduct, code: str, way: str, why: str) -> Flag | None:
+    share = _share(text, conduct, way)
+    if share <= MOST_INSERTED:
         return None
-    if conduct.pasted_characters is None:
-        return 1.0
-    return min(1.0, conduct.pasted_characters / len(text))
+    return Flag(code, share, MOST_INSERTED, f"{why} {share:.0%} of the text.")
 
 
 def _typing(text: str, conduct: Conduct) -> Flag | None:
-    if not text or not conduct.seconds_writing or conduct.keystrokes is None:
+    written = _share(text, conduct, *BY_HAND) * len(text)
+    if not conduct.seconds_writing or not written:
         return None
-    typed = len(text) - (conduct.pasted_characters or 0)
-    if conduct.keystrokes < typed * TYPED_SINGLY:
+    is_typed = _share(text, conduct, "typed") > 0.5
+    speed, fastest = written / conduct.seconds_writing, FASTEST if is_typed else FASTEST_SPOKEN
+    if speed <= fastest:
         return None
-    speed = min(typed, conduct.keystrokes) / conduct.seconds_writing
-    if speed <= FASTEST:
-        return None
-    why = f"Typed {speed:.0f} characters per second, faster than people type."
-    return Flag("fast_typing", speed, FASTEST, why)
+    why = f"Written at {speed:.0f} characters per second, faster than people write."
+    return Flag("fast_typing", speed, fastest, why)
 
 
-def _no_input(text: str, conduct: Conduct) -> Flag | None:
-    if not text or conduct.keystrokes != 0 or conduct.pastes != 0:
+def _hasty(text: str, conduct: Conduct, config: CampaignConfig) -> Flag | None:
+    seconds, least = conduct.seconds, config.flags.seconds
+    if seconds is None:
         return None
-    why = "The text was neither typed, dictated nor pasted: a program put it into the field."
-    return Flag("no_input", 0, 1, why)
-
-
-def _hasty(conduct: Conduct, limits: Flags) -> Flag | None:
-    if conduct.seconds is None or conduct.seconds >= limits.seconds:
+    # The seconds of a page with several images are a mean. A text that is longer than the time
+    # allows was begun on an earlier page, if the script has counted so.
+    if least and config.hit.images == 1 and seconds >= (conduct.seconds_writing or 0):
+        least = max(least, len(text) / FASTEST_SPOKEN)
+    if seconds >= least:
         return None
-    why = f"Submitted {conduct.seconds:.0f} s after the page was opened."
-    return Flag("hasty", conduct.seconds, limits.seconds, why)
+    why = f"Submitted {seconds:.0f} s after the page was opened."
+    return Flag("hasty", seconds, least, why)
 
 
 def _left(conduct: Conduct) -> Flag | None:

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import combinations
 from math import comb
+from textwrap import shorten
 from typing import NamedTuple, Protocol
 
 from rapidfuzz.distance import Indel
@@ -131,11 +132,14 @@ STANDING_EXAMPLES = (
     "An old man in a straw hat feeds pigeons beside a stone fountain.",
 )
 
-# Hardly any caption of nocaps and COCO comes near it: see docs/flags.md and `benchmarks.flags`.
-FRAME_SIMILARITY = 0.65
+# By style. Hardly any caption of nocaps, COCO, DOCCI and ImageInWords comes near it: see
+# docs/flags.md and `benchmarks.flags`.
+FRAME_SIMILARITY = {"sentence": 0.65, "paragraph": 0.5}
 # Not measured, as no pairs of accounts are known. Fewer copies, or later ones, can be chance.
 TWIN_COPIES = 3
 TWIN_TIME = timedelta(hours=2)
+# Characters that a flag quotes of another text: a whole sentence, and the beginning of a paragraph.
+QUOTED = 300
 
 
 class Match(NamedTuple):
@@ -167,11 +171,16 @@ def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbour
     flags = [
         _example(caption, config),
         _own([*own, *latest], limits),
-        _repeats(caption, [match.original for match in latest], limits),
+        _repeats(caption, [match.original for match in latest], config),
         *_others(caption, others, limits, neighbours),
     ]
     neighbours.file(caption, open_keys)
     return [flag for flag in flags if flag is not None]
+
+
+def _quoted(original: Neighbour) -> str:
+    """The beginning of a text, for the sentence of a flag."""
+    return shorten(original.text, QUOTED, placeholder=" …")
 
 
 def _match(text: str, original: Neighbour) -> Match:
@@ -204,19 +213,20 @@ def _own(own: Iterable[Match], limits: Flags) -> Flag | None:
     match = _copied(own, limits)
     if match is None:
         return None
-    why = f"Repeats an earlier caption by the same worker: “{match.original.text}”"
+    why = f"Repeats an earlier caption by the same worker: “{_quoted(match.original)}”"
     return Flag("copies_own", match.similarity, limits.copy_similarity, why)
 
 
-def _repeats(caption: Neighbour, latest: Sequence[Neighbour], limits: Flags) -> Flag | None:
-    alike = [
-        other for other in latest if frame_similarity(caption.text, other.text) >= FRAME_SIMILARITY
-    ]
+def _repeats(
+    caption: Neighbour, latest: Sequence[Neighbour], config: CampaignConfig
+) -> Flag | None:
+    limits, least = config.flags, FRAME_SIMILARITY[config.captions.style]
+    alike = [other for other in latest if frame_similarity(caption.text, other.text) >= least]
     if len(alike) < limits.repeats:
         return None
     why = (
         f"{len(alike)} of the worker's latest {len(latest)} captions are similar, "
-        f"such as “{alike[-1].text}”"
+        f"such as “{_quoted(alike[-1])}”"
     )
     return Flag("repeats", len(alike), limits.repeats, why)
 
@@ -229,7 +239,7 @@ def _others(
         return []
     original = match.original
     neighbours.note_copy(caption, original, match.similarity)
-    why = f"Similar to an earlier caption by another worker: “{original.text}”"
+    why = f"Similar to an earlier caption by another worker: “{_quoted(original)}”"
     flags = [Flag("copies_other", match.similarity, limits.copy_similarity, why)]
     count = neighbours.copies_of(caption.worker, original.worker)
     if count >= TWIN_COPIES and _in_step(caption, neighbours.whole(original)):

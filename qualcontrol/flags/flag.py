@@ -4,6 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from annotate.campaign_file import CampaignConfig
+
+# The code of answers that reached the site through the marketplace only, and that the task page
+# would have refused.
+BREAKS_RULES = "breaks_rules"
+
 
 @dataclass(frozen=True)
 class Flag:
@@ -25,6 +31,18 @@ class Flag:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         return cls(**values)
+
+
+# In paragraphs, a slip counts as one for each of so many words: about one sentence of four lines.
+WORDS_FOR_A_SLIP = 60
+
+
+def allowance(words: int, config: CampaignConfig) -> int:
+    """By what to multiply the number of slips that sets a flag: 1 for a sentence, more for a long
+    text, in which good writers have more of them, too."""
+    if config.captions.style == "sentence":
+        return 1
+    return max(1, round(words / WORDS_FOR_A_SLIP))
 
 
 def codes(flags: Iterable[Flag]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
 from annotate.campaign_file import CampaignConfig
 from corpora.language.english import rarity, stem, words
@@ -10,11 +11,16 @@ from corpora.language.languages import is_english
 from corpora.wording import counted
 from qualcontrol.flags.flag import Flag
 
-CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})
+CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy", "undescribes"})
 # Few captions of nocaps and COCO reach these: see docs/flags.md and `benchmarks.flags`.
 VERY_UNLIKE = 0.12
 SHARED_THINGS = 4
-BRIEF, WORDY = 0.5, 2.0  # times the median length of the others
+# Times the median length of the others, by the style of the captions.
+BRIEF = {"sentence": 0.5, "paragraph": 0.4}
+WORDY = {"sentence": 2.0, "paragraph": 2.5}
+# The largest share of the shared things that a text names which is said to name none. A paragraph
+# about another image names some by chance.
+NAMES_NONE = {"sentence": 0.0, "paragraph": 0.15}
 # The similarity at which other answers agree. With more answers, less is needed to exclude chance.
 LEAST_AGREEMENT = 0.2
 # More common words say too little about an image.
@@ -24,6 +30,31 @@ BEGINNING = 5  # letters
 NAMED_BY = 0.2
 # With fewer other texts, their median length says little.
 FEWEST_FOR_LENGTH = 4
+# A worker says so many times as often as the others, and so often at all, that images cannot be
+# described. Not measured, as no answers of careless workers are known.
+OFTEN, FEWEST_REASONS = 3.0, 3
+
+
+class Shares(NamedTuple):
+    """How many answers there are, and how many of them say that the image cannot be described."""
+
+    answers: int
+    reasons: int
+
+
+def undescribing_flags(own: Shares, others: Shares) -> list[Flag]:
+    """The flag of a worker's answer that does not describe its image. `others` are the other
+    workers' answers to the images of `own`; with few of them, their share counts as one half."""
+    usual = (others.reasons + 1) / (others.answers + 2)
+    ratio = own.reasons / own.answers / usual if own.answers else 0.0
+    if own.reasons < FEWEST_REASONS or ratio < OFTEN:
+        return []
+    why = (
+        f"Says of {own.reasons} of {counted(own.answers, 'image')} that they cannot be described; "
+        f"of the same images, {others.reasons} of {counted(others.answers, 'other answer')} "
+        f"{'says' if others.reasons == 1 else 'say'} so."
+    )
+    return [Flag("undescribes", ratio, OFTEN, why)]
 
 
 def agreement_flags(means: Sequence[float], config: CampaignConfig) -> list[list[Flag]]:
@@ -56,13 +87,16 @@ def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Fla
     """
     tokens = [words(text) for text in texts]
     lengths = [len(own) for own in tokens]
-    unusual = [_length(length, lengths[:i] + lengths[i + 1 :]) for i, length in enumerate(lengths)]
+    style = config.captions.style
+    unusual = [
+        _length(length, lengths[:i] + lengths[i + 1 :], style) for i, length in enumerate(lengths)
+    ]
     if not is_english(config.language):
         return unusual
     things = [{_thing(word) for word in own if rarity(word) >= THING_RARITY} for own in tokens]
     named = Counter(thing for own in things for thing in own)
     return [
-        [*_names_none(own, named, tokens), *of_length]
+        [*_names_none(own, named, tokens, NAMES_NONE[style]), *of_length]
         for own, of_length in zip(things, unusual, strict=True)
     ]
 
@@ -81,14 +115,20 @@ def _thing(word: str) -> str:
     return stem(word)[:BEGINNING]
 
 
-def _names_none(own: set[str], named: Counter[str], tokens: Sequence[Sequence[str]]) -> list[Flag]:
+def _names_none(
+    own: set[str], named: Counter[str], tokens: Sequence[Sequence[str]], most: float
+) -> list[Flag]:
     least = max(2, NAMED_BY * (len(tokens) - 1))
     shared = [thing for thing, count in named.items() if count - (thing in own) >= least]
-    if len(shared) < SHARED_THINGS or own.intersection(shared):
+    met = len(own.intersection(shared))
+    if len(shared) < SHARED_THINGS or met > most * len(shared):
         return []
     first = sorted(shared, key=lambda thing: (-named[thing], thing))[:3]
     listed = ", ".join(f"“{_as_written(thing, tokens)}”" for thing in first)
-    why = f"Names none of the {len(shared)} things that several others name, such as {listed}."
+    why = (
+        f"Names {met or 'none'} of the {len(shared)} things that several others name, such as "
+        f"{listed}."
+    )
     return [Flag("names_none", len(shared), SHARED_THINGS, why)]
 
 
@@ -98,14 +138,14 @@ def _as_written(thing: str, tokens: Sequence[Sequence[str]]) -> str:
     return written.most_common(1)[0][0]
 
 
-def _length(length: int, others: list[int]) -> list[Flag]:
+def _length(length: int, others: list[int], style: str) -> list[Flag]:
     if len(others) < FEWEST_FOR_LENGTH:
         return []
     usual = median(others)
     ratio = length / usual if usual else 1.0
     why = f"{counted(length, 'word')}; the median of the others is {usual:g}."
-    if ratio <= BRIEF:
-        return [Flag("brief", ratio, BRIEF, why)]
-    if ratio >= WORDY:
-        return [Flag("wordy", ratio, WORDY, why)]
+    if ratio <= BRIEF[style]:
+        return [Flag("brief", ratio, BRIEF[style], why)]
+    if ratio >= WORDY[style]:
+        return [Flag("wordy", ratio, WORDY[style], why)]
     return []

@@ -12,7 +12,7 @@ from corpora.language.english import is_known, words
 from corpora.language.languages import ENGLISH, LANGUAGES, is_english, language_of
 from corpora.language.text import MOST_COMPARED, URL, is_bare_list, is_keyword_list
 from corpora.wording import counted
-from qualcontrol.flags.flag import Flag
+from qualcontrol.flags.flag import Flag, allowance
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,
     breaks_off_at,
@@ -64,6 +64,11 @@ BROKEN_ORDER = 2  # pairs of words
 # A text with a larger share of function words is not a list, so keywords are not looked up.
 SENTENCE = 0.35
 
+# Flags that say nothing of words that were added to somebody else's text.
+OF_WHOLE_TEXTS = frozenset(
+    {"too_short", "keyword_list", "unfinished", "broken_order", "odd_order", "sentences"}
+)
+
 Keywords = Callable[[], Sequence[str]]
 Check = Callable[[str, CampaignConfig, Keywords], Flag | None]
 
@@ -96,9 +101,11 @@ def _too_long(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
 
 
 def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    found = [QUOTATION.search(text)]
+    # Long descriptions quote the words that can be read in the image.
+    found = [QUOTATION.search(text)] if config.captions.style == "sentence" else []
     if is_english(config.language):
-        found.append(GUESS.search(text))
+        guesses = list(GUESS.finditer(text))
+        found += guesses if len(guesses) >= allowance(len(words(text)), config) else []
     openings = language_of(config.language).openings
     if config.captions.forbid_there_is and openings:
         found.append(openings.match(text))
@@ -139,7 +146,7 @@ def _keyword_list(text: str, _config: CampaignConfig, keywords: Keywords) -> Fla
 
 def _misspelled(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     unknown = [word for word in words(text) if not is_known(word)]
-    least = config.flags.misspelled
+    least = config.flags.misspelled * allowance(len(words(text)), config)
     if len(unknown) < least:
         return None
     why = f"Unknown words: {', '.join(f'“{word}”' for word in unknown[:3])}."
@@ -187,22 +194,24 @@ def _unfinished(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag("unfinished", 1, 1, f"Breaks off at “{last}”.") if last else None
 
 
-def _order(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
-    pairs = impossible_pairs(text)
+def _order(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    pairs, least = impossible_pairs(text), allowance(len(words(text)), config)
     why = (
         f"Word pairs that do not occur in English: {', '.join(f'“{pair}”' for pair in pairs[:3])}."
     )
-    if len(pairs) >= BROKEN_ORDER:
-        return Flag("broken_order", len(pairs), BROKEN_ORDER, why)
-    return Flag("odd_order", len(pairs), 1, why) if pairs else None
+    if len(pairs) >= BROKEN_ORDER * least:
+        return Flag("broken_order", len(pairs), BROKEN_ORDER * least, why)
+    return Flag("odd_order", len(pairs), least, why) if len(pairs) >= least else None
 
 
-def _ornate(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
+def _ornate(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     found = [match.group() for match in ORNATE.finditer(text)]
-    if not found:
+    # Words for light and contrast belong into long descriptions.
+    least = 2 * allowance(len(words(text)), config) if config.captions.style != "sentence" else 1
+    if len(found) < least:
         return None
     why = f"Unusually ornate wording: “{found[0]}”."
-    return Flag("ornate", len(found), 1, why)
+    return Flag("ornate", len(found), least, why)
 
 
 def _sentences(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:

@@ -4,8 +4,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-from shared.database.append_only import AppendOnly
-from shared.database.postgres_index import PostgresIndex
+from shared.database.triggers import AppendOnly, PostgresIndex
 
 ASSESSMENT_CODES = PostgresIndex(
     "assessment_codes", "qualcontrol_assessment", "gin (string_to_array(codes, ' '))"

@@ -9,7 +9,7 @@ from qualcontrol.models.checks import (
     SpotCheck,
     Verdict,
 )
-from qualcontrol.models.decisions import Act, Decision
+from qualcontrol.models.decisions import Act, Decision, HeldCause, HeldOutcome, HeldPayment
 from qualcontrol.models.exclusions import (
     Appeal,
     Exclusion,
@@ -20,9 +20,14 @@ from qualcontrol.models.exclusions import (
     waiting_for_verdicts,
     worker_state,
 )
-from qualcontrol.models.flags import Assessment, Copying, CopyKey
-from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
-from qualcontrol.models.worker_risk import LearnedValues, WorkerRisk, WorkerRiskChange
+from qualcontrol.models.flags_and_risks import (
+    Assessment,
+    Copying,
+    CopyKey,
+    LearnedValues,
+    WorkerRisk,
+    WorkerRiskChange,
+)
 
 __all__ = [
     "Act",

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime
-from typing import Self
+from typing import Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -10,16 +10,22 @@ from django.db.models import Q
 
 from annotate.models import Campaign, Response, ResponseStatus, Task
 
+Row = TypeVar("Row", bound=models.Model)
+
 
 class Verdict(models.TextChoices):
     GOOD = "GOOD"
     BAD = "BAD"
 
 
-class SpotCheckQuerySet(models.QuerySet["SpotCheck"]):
+class OfCampaign(models.QuerySet[Row]):
+    """Rows with a campaign of their own."""
+
     def of(self, campaign: Campaign) -> Self:
         return self.filter(campaign=campaign)
 
+
+class SpotCheckQuerySet(OfCampaign["SpotCheck"]):
     def open(self) -> Self:
         """Checks without a verdict, except those of discarded responses."""
         return self.filter(verdict="").exclude(response__status=ResponseStatus.DISCARDED)
@@ -112,10 +118,7 @@ class Judgement(models.Model):
         return f"{self.get_verdict_display()} by {self.reviewer or 'nobody named'}"
 
 
-class ReservationQuerySet(models.QuerySet["Reservation"]):
-    def of(self, campaign: Campaign) -> Self:
-        return self.filter(campaign=campaign)
-
+class ReservationQuerySet(OfCampaign["Reservation"]):
     def in_force(self, at: datetime) -> Self:
         return self.filter(until__gt=at)
 
@@ -136,10 +139,7 @@ class Reservation(models.Model):
         return f"{self.response} for {self.reviewer}"
 
 
-class SecondOpinionQuerySet(models.QuerySet["SecondOpinion"]):
-    def of(self, campaign: Campaign) -> Self:
-        return self.filter(campaign=campaign)
-
+class SecondOpinionQuerySet(OfCampaign["SecondOpinion"]):
     def wanted(self) -> Self:
         """Those that were not withdrawn. Two reviewers must agree about their responses."""
         return self.filter(withdrawn_at=None)
@@ -183,9 +183,10 @@ class SecondOpinion(models.Model):
         return f"{self.asked_by} about {self.key}"
 
 
-class GoldQuerySet(models.QuerySet["Gold"]):
-    def of(self, campaign: Campaign) -> Self:
-        return self.filter(campaign=campaign)
+class GoldQuerySet(OfCampaign["Gold"]):
+    def with_key(self, key: uuid.UUID) -> Self:
+        """The gold item that reviewers know by this public key."""
+        return self.filter(Q(response=None, key=key) | Q(response__key=key))
 
 
 class Gold(models.Model):

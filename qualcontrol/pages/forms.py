@@ -52,8 +52,6 @@ class VerdictForm(forms.Form):
 
 
 class QuestionForm(forms.Form):
-    """A question to other reviewers."""
-
     question = forms.CharField(max_length=300, required=False)
 
 

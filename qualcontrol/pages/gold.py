@@ -11,12 +11,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Right
-from accounts.pages.paging import page_of
-from accounts.pages.signed_in import posted, user_of
+from accounts.pages.lists import page_of
+from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task
 from annotate.pages.lookups import campaign_of
-from corpora.errors import DomainError
 from qualcontrol.models import Gold
 from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
 from qualcontrol.review.gold import gold_known_to, mark_gold, seed_gold
@@ -91,14 +90,9 @@ def _images(campaign: Campaign, items: QuerySet[Gold]) -> QuerySet[Task]:
 
 def _make(request: HttpRequest, values: Any, *, is_seed: bool) -> bool:
     """Add the gold item of a valid form, with a message. Returns whether it was added."""
-    values = {**values, "actor": user_of(request), "at": timezone.now()}
-    try:
-        if is_seed:
-            seed_gold(**values)
-        else:
-            mark_gold(**values)
-    except DomainError as error:
-        messages.warning(request, str(error))
-        return False
-    messages.success(request, "Gold item added.")
-    return True
+    make = seed_gold if is_seed else mark_gold
+    with refusals_shown(request):
+        make(**values, actor=user_of(request), at=timezone.now())
+        messages.success(request, "Gold item added.")
+        return True
+    return False

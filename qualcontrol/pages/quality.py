@@ -1,17 +1,23 @@
-"""The quality page: the estimate, decisions to make, the policy and the reviewers."""
+"""The quality page (the estimate, decisions to make, the policy, the reviewers), and the decision
+log."""
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts.pages.lists import FilterForm, choice, csv_file, day, search, stretch_of, wants_csv
 from annotate.campaign_file import Review
 from annotate.kinds import KINDS, TaskKind
+from annotate.models import Campaign
 from annotate.pages.lookups import campaign_of
 from annotate.templatetags.campaigns import percent
-from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
+from qualcontrol.models import Act, Appeal, Proposal, waiting_for_verdicts
+from qualcontrol.queries.decision_log import DECISIONS_IN_ORDER, found_decisions
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.policies import LEAST_UNPLACED, SLIPS_FORGIVEN
+from shared.tables import Column
 
 
 @require_safe
@@ -86,3 +92,45 @@ def _trial(review: Review, answers: str) -> str:
         f"{review.trial} are judged, and a worker with more than {SLIPS_FORGIVEN} bad {answers} "
         "among them is paused until a person decides."
     )
+
+
+class DecisionFilters(FilterForm):
+    act = choice("Decision", Act.choices)
+    worker = search("Worker", max_length=10, placeholder="W-…")
+    actor = search("By", max_length=150, placeholder="user name, campaign or command")
+    reason = search("Reason contains")
+    since = day("From")
+    until = day("To")
+
+
+@require_safe
+def decisions(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The campaign's decision log, the latest entry first; also as a CSV file."""
+    campaign = campaign_of(request, slug)
+    filters = DecisionFilters(request)
+    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
+    log = found_decisions(campaign, filters.chosen).select_related(
+        "actor", "worker", "response__worker", "response__task", *content
+    )
+    if wants_csv(request):
+        entries = log.order_by(*DECISIONS_IN_ORDER).iterator(chunk_size=2000)
+        return csv_file(f"{campaign.slug}-decisions", _columns(campaign), entries)
+    context = {
+        "campaign": campaign,
+        "filters": filters,
+        "stretch": stretch_of(log, request, by=DECISIONS_IN_ORDER),
+    }
+    return render(request, "qualcontrol/decisions.html", context)
+
+
+def _columns(campaign: Campaign) -> list[Column]:
+    kind = KINDS[campaign.kind]
+    return [
+        Column("at"),
+        Column("decision", value=lambda entry: entry.get_act_display()),
+        Column("worker", value=lambda entry: entry.about_worker and entry.about_worker.pseudonym),
+        Column("response", value=lambda entry: entry.response_id),
+        Column("answer", value=lambda entry: entry.response and kind.summary(entry.response)),
+        Column("reason"),
+        Column("by", value=lambda entry: entry.decided_by),
+    ]

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
@@ -19,17 +19,19 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Right
-from accounts.pages.signed_in import user_of
+from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, Release, Response, ResponseStatus
 from annotate.pages.lookups import campaign_of
 from annotate.queries.keywords import task_keywords
 from annotate.queries.progress import progress
+from annotate.services.releases import missing
 from corpora.errors import DomainError
-from qualcontrol.models import SpotCheck, WorkerRisk
-from qualcontrol.pages.forms import QuestionForm, VerdictForm, reasons_against
+from qualcontrol.models import SpotCheck, Verdict, WorkerRisk
+from qualcontrol.pages.forms import ChangeForm, QuestionForm, VerdictForm, reasons_against
+from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.review import undoing
 from qualcontrol.review.items import (
     ASKED,
@@ -45,11 +47,11 @@ from qualcontrol.review.items import (
     review_counts,
     settled_among,
 )
-from qualcontrol.review.judging import judge_item
+from qualcontrol.review.judging import ask_second_opinion, judge_item, withdraw_question
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.review.second_opinions import ask_second_opinion, withdraw_question
-from qualcontrol.review.undoing import last_judged
+from qualcontrol.review.undoing import change_verdict, last_judged, restore_response, undo_preview
 from qualcontrol.services.errors import CannotAsk
+from qualcontrol.services.releasing import open_questions
 
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
@@ -104,6 +106,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "campaign": campaign,
             "last": last_judged(campaign, user_of(request)),
             "further": _further(campaign) if _only_required(request) else 0,
+            "can_be_released": not (
+                missing(campaign)
+                or open_questions(campaign)
+                or Release.objects.of_campaign(campaign).exists()
+            ),
         }
         return render(request, "qualcontrol/queue_empty.html", context)
     return _page(request, campaign, items, skipped, VerdictForm(KINDS[campaign.kind]))
@@ -115,21 +122,18 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.REVIEW)
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
-    try:
-        with or_404(key):
-            if not form.is_valid():
-                items = [item_by_key(campaign, key)]
-                return _page(request, campaign, items, skipped, form, status=422)
-            judge_item(
-                campaign=campaign,
-                key=key,
-                verdict=form.cleaned_data["verdict"],
-                reason=form.cleaned_data["reason"],
-                reviewer=user_of(request),
-                at=timezone.now(),
-            )
-    except DomainError as error:
-        messages.warning(request, str(error))
+    with refusals_shown(request), or_404(key):
+        if not form.is_valid():
+            items = [item_by_key(campaign, key)]
+            return _page(request, campaign, items, skipped, form, status=422)
+        judge_item(
+            campaign=campaign,
+            key=key,
+            verdict=form.cleaned_data["verdict"],
+            reason=form.cleaned_data["reason"],
+            reviewer=user_of(request),
+            at=timezone.now(),
+        )
     if "ahead" in request.POST:
         return _top_up(request, campaign, request.POST)
     address = reverse("qualcontrol:queue", args=[slug])
@@ -141,7 +145,7 @@ def ask(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Ask other reviewers for a second opinion on an item, or withdraw the request."""
     campaign = campaign_of(request, slug, may=Right.REVIEW)
     form = QuestionForm(request.POST)
-    try:
+    with refusals_shown(request):
         if not form.is_valid():
             raise CannotAsk(str(form.errors["question"][0]))
         if "withdraw" in request.POST:
@@ -158,8 +162,6 @@ def ask(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
                     at=timezone.now(),
                 )
             messages.success(request, "Other reviewers are shown it, with your name.")
-    except DomainError as error:
-        messages.warning(request, str(error))
     if "ahead" in request.POST:
         return _top_up(request, campaign, request.POST)
     return redirect("qualcontrol:queue", slug)
@@ -184,12 +186,8 @@ def take_back_last(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _take_back(request: HttpRequest, campaign: Campaign, key: UUID) -> HttpResponse:
     reviewer = user_of(request)
-    try:
-        with or_404(key):
-            undoing.take_back(campaign=campaign, key=key, reviewer=reviewer, at=timezone.now())
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
+    with refusals_shown(request), or_404(key):
+        undoing.take_back(campaign=campaign, key=key, reviewer=reviewer, at=timezone.now())
         messages.success(request, "Verdict taken back.")
     if "ahead" in request.POST:
         return _top_up(request, campaign, request.POST)
@@ -252,6 +250,7 @@ def _page(
         "shown": shown,
         "ahead": ahead,
         "skipped": _skipped(skipped),
+        "last": last_judged(campaign, user_of(request)),
         "counts": review_counts(campaign, user_of(request)),
         "only_required": _only_required(request),
         "further": _further(campaign),
@@ -342,3 +341,45 @@ def _skipped(keys: Sequence[UUID]) -> str:
 
 def _joined(keys: Sequence[UUID]) -> str:
     return " ".join(map(str, keys))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Show a response, with what a change of its verdict moves, and change it."""
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
+    kind = KINDS[campaign.kind]
+    related = ("task__campaign", "task__image", "worker", "spot_check", "assessment")
+    rows = Response.objects.of(campaign).select_related(*related, *kind.answer_relations)
+    found = get_object_or_404(rows, pk=pk)
+    form = ChangeForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            messages.success(request, _change(request, found, form))
+            return redirect("qualcontrol:response", slug, pk)
+        except DomainError as error:
+            form.add_error(None, str(error))
+    log = campaign.decisions.filter(response=found).select_related("actor", "worker")
+    context = {
+        "campaign": campaign,
+        "kind": kind,
+        "response": found,
+        "image_url": display_url(found.task.image),
+        "preview": undo_preview(found),
+        "decisions": visible_to_reviewers(log),
+        "asked": found.second_opinions.wanted().select_related("asked_by").first(),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "qualcontrol/response.html", context, status=status)
+
+
+def _change(request: HttpRequest, found: Response, form: ChangeForm) -> str:
+    """Do what the form asks for, and return what to say."""
+    change, reason = form.cleaned_data["change"], form.cleaned_data["reason"]
+    actor, at = user_of(request), timezone.now()
+    if change == ChangeForm.RESTORE:
+        restore_response(response=found, reason=reason, actor=actor, at=at)
+        return "Restored. It counts again."
+    counts = change_verdict(response=found, verdict=change, reason=reason, actor=actor, at=at)
+    verdict = Verdict(change).label.lower()
+    return f"Verdict changed to {verdict}. It {'counts' if counts else 'does not count'}."

@@ -11,13 +11,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Right
-from accounts.pages.listing import FilterForm, choice, csv_file, orders, search, wants_csv
-from accounts.pages.paging import page_of
-from accounts.pages.signed_in import user_of
+from accounts.pages.lists import FilterForm, choice, csv_file, orders, page_of, search, wants_csv
+from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Worker
 from annotate.pages.lookups import campaign_of
-from corpora.errors import DomainError
 from qualcontrol.models import Appeal, Proposal, WorkerRisk, WorkerState
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.decision_log import decisions_about, visible_to_reviewers
@@ -27,20 +25,17 @@ from qualcontrol.queries.workers import (
     listed_workers,
     worker_summaries,
 )
-from qualcontrol.services import appeals
-from qualcontrol.services.exclusions import (
-    decline_proposal,
-    pause_worker,
-    reinstate_worker,
-    resume_worker,
-)
+from qualcontrol.services import exclusions
 
 # The decisions about a worker by the URL's last part: the service, and the message on success.
 ACTS: dict[str, tuple[Callable[..., object], str]] = {
-    "pause": (pause_worker, "{worker} is paused and gets no new tasks."),
-    "resume": (resume_worker, "Pause of {worker} ended."),
-    "decline": (decline_proposal, "Proposal to exclude {worker} dismissed."),
-    "reinstate": (reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
+    "pause": (exclusions.pause_worker, "{worker} is paused and gets no new tasks."),
+    "resume": (exclusions.resume_worker, "Pause of {worker} ended."),
+    "decline": (exclusions.decline_proposal, "Proposal to exclude {worker} dismissed."),
+    "reinstate": (
+        exclusions.reinstate_worker,
+        "{worker} is reinstated; {answers} restored: {done}.",
+    ),
 }
 # A worker's page is short: it has the latest rows, and links to the lists of all of them.
 RESPONSES_SHOWN, DECISIONS_SHOWN = 8, 5
@@ -117,7 +112,7 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
         messages.warning(request, "Enter a reason. It is kept in the decision log.")
         return redirect("qualcontrol:worker", slug, pseudonym)
     service, said = ACTS[act]
-    try:
+    with refusals_shown(request):
         done = service(
             campaign=campaign,
             worker=found,
@@ -125,9 +120,6 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
             reason=form.cleaned_data["reason"],
             at=timezone.now(),
         )
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         answers = KINDS[campaign.kind].answers_name
         messages.success(request, said.format(worker=found, answers=answers, done=done))
     return redirect("qualcontrol:worker", slug, pseudonym)
@@ -141,17 +133,14 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     if not form.is_valid():
         messages.warning(request, "Enter what the worker wrote.")
         return redirect("qualcontrol:worker", slug, pseudonym)
-    try:
-        appeals.record_appeal(
+    with refusals_shown(request):
+        exclusions.record_appeal(
             campaign=campaign,
             worker=found,
             text=form.cleaned_data["text"],
             actor=user_of(request),
             at=timezone.now(),
         )
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         messages.success(request, "Appeal recorded. It now needs an answer.")
     return redirect("qualcontrol:worker", slug, pseudonym)
 
@@ -168,17 +157,14 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.warning(request, "Enter an answer: the worker has a right to one.")
         return redirect("qualcontrol:worker", slug, worker.pseudonym)
-    try:
-        restored = appeals.answer_appeal(
+    with refusals_shown(request):
+        restored = exclusions.answer_appeal(
             appeal=found,
             is_granted=form.cleaned_data["granted"] == "yes",
             answer=form.cleaned_data["answer"],
             actor=user_of(request),
             at=timezone.now(),
         )
-    except DomainError as error:
-        messages.warning(request, str(error))
-    else:
         answers = KINDS[found.exclusion.campaign.kind].answers_name
         messages.success(request, f"Answer saved; {answers} restored: {restored}.")
     return redirect("qualcontrol:worker", slug, worker.pseudonym)

@@ -34,11 +34,11 @@ COMPLETE, INCOMPLETE, EMPTY = "complete", "incomplete", "empty"
 ANY_FLAG = "any"
 # The codes of the flags that any task type may have; `docs/flags.md` explains each.
 CODES = (
-    "breaks_rules", "brief", "broken_order", "copies_example", "copies_other", "copies_own",
-    "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page", "misspelled",
-    "names_none", "no_input", "odd_order", "ornate", "pasted", "pasted_long", "repeats",
-    "rule_words", "sentences", "too_long", "too_short", "twin_account", "unfinished", "unlike",
-    "very_unlike", "wordy",
+    "breaks_rules", "brief", "broken_order", "bulk_insertion", "copies_example", "copies_other",
+    "copies_own", "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page",
+    "misspelled", "names_none", "not_typed", "odd_order", "ornate", "pasted", "pasted_long",
+    "repeats", "rule_words", "sentences", "too_long", "too_short", "twin_account", "undescribes",
+    "unfinished", "unlike", "very_unlike", "wordy",
 )  # fmt: skip
 
 

@@ -101,10 +101,12 @@ def _with_risks(campaign: Campaign, workers: QuerySet[Worker]) -> QuerySet[Any]:
 
 
 def known_workers(campaign: Campaign) -> QuerySet[Worker]:
-    """Workers with a submission in the campaign, also those whose answers fit no task."""
+    """Workers with a submission in the campaign, also those whose answers fit no task, and those
+    who did not pass the practice."""
     answers = Response.objects.of(campaign).filter(worker=OuterRef("pk"))
     held = HeldPayment.objects.of(campaign).filter(worker=OuterRef("pk"))
-    return Worker.objects.filter(Exists(answers) | Exists(held))
+    excluded = campaign.exclusions.filter(worker=OuterRef("pk"))
+    return Worker.objects.filter(Exists(answers) | Exists(held) | Exists(excluded))
 
 
 def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[int]:

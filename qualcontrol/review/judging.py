@@ -1,4 +1,8 @@
-"""A reviewer's judgement of a response, and its consequences."""
+"""A reviewer's judgement of a response, its consequences, and requests for a second opinion.
+
+After such a request two reviewers must agree, and a third decides if they do not, as in a campaign
+with two reviewers. The reviewer who asks may be one of them, once another one has judged.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,12 +10,12 @@ from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.db.models import Q
+from django.db import IntegrityError, transaction
 
+from accounts.models import Membership, Right, roles_with
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services import responses as response_services
 from annotate.services.places import lock_tasks
+from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import (
     Act,
     Assessment,
@@ -27,14 +31,15 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
+from qualcontrol.services.discards import discard, open_rounds
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
     AlreadyJudged,
+    CannotAsk,
     CannotReject,
     ReasonMissing,
 )
 from qualcontrol.services.exclusions import discard_excluded, to_discard
-from qualcontrol.services.held_payments import BREAKS_RULES
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
 from qualcontrol.services.sampling import (
@@ -57,8 +62,7 @@ def judge_item(
 ) -> None:
     """Store a reviewer's judgement of the item with this key. On gold it has no other effect.
     Raises Response.DoesNotExist, AlreadyJudged, ReasonMissing."""
-    is_the_item = Q(response=None, key=key) | Q(response__key=key)
-    gold = Gold.objects.of(campaign).filter(is_the_item).first()
+    gold = Gold.objects.of(campaign).with_key(key).first()
     if gold is not None:
         _answer_gold(gold, Verdict(verdict), reviewer, at)
     else:
@@ -172,6 +176,7 @@ def _resolve(
         discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+    open_rounds(campaign, {response.task_id})
     _end_hold_if_judged(response, at)
     note_changes(campaign, [response.worker_id])
     return True
@@ -193,15 +198,7 @@ def discard_bad(
         # All at once and in order: the response's task may come after those of the others.
         others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
         lock_tasks([response.task_id, *others])
-    response_services.discard(responses=[response])
-    Decision.objects.create(
-        response=response,
-        campaign=campaign,
-        act=Act.DISCARD,
-        reason=reason,
-        actor=reviewer,
-        at=at,
-    )
+    discard([response], campaign=campaign, reason=reason, actor=reviewer, at=at)
     discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
 
 
@@ -257,3 +254,67 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
         actor=actor,
         at=at,
     )
+
+
+def ask_second_opinion(
+    *, campaign: Campaign, key: UUID, question: str, reviewer: User, at: datetime
+) -> None:
+    """Show the item with this key to other reviewers of the team, with the question.
+
+    Gold items are accepted and shown to nobody, so that nothing tells that they are gold. Raises
+    Response.DoesNotExist, AlreadyJudged, CannotAsk.
+    """
+    if not _others(campaign, reviewer):
+        raise CannotAsk(
+            "Nobody else in the team can review. Invite another reviewer, or judge the response "
+            "yourself."
+        )
+    made = SecondOpinion(
+        campaign=campaign, key=key, asked_by=reviewer, asked_at=at, question=question.strip()[:300]
+    )
+    gold = Gold.objects.of(campaign).with_key(key)
+    try:
+        with transaction.atomic():
+            if (found := gold.first()) is not None:
+                if GoldAnswer.objects.filter(gold=found, reviewer=reviewer).exists():
+                    raise AlreadyJudged(JUDGED_BY_YOU)
+            else:
+                made.response = _open_response(campaign, key, reviewer)
+            made.save(force_insert=True)
+    except IntegrityError as error:
+        raise CannotAsk("A second opinion on this response is asked for already.") from error
+
+
+def _others(campaign: Campaign, reviewer: User) -> bool:
+    """Whether the campaign's team has another member who can review."""
+    members = Membership.objects.current().filter(team=campaign.team, user__is_active=True)
+    return members.filter(role__in=roles_with(Right.REVIEW)).exclude(user=reviewer).exists()
+
+
+def _open_response(campaign: Campaign, key: UUID, reviewer: User) -> Response:
+    """The locked response, which the reviewer leaves to others now."""
+    response = locked_response(Response.objects.of(campaign).get(key=key).pk)
+    # Checked first, with the message that gold items have, so that neither reveals gold.
+    if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
+        raise AlreadyJudged(JUDGED_BY_YOU)
+    if response.status != ResponseStatus.SUBMITTED:
+        raise AlreadyJudged("This response has been discarded and needs no judgement.")
+    if SpotCheck.objects.filter(response=response).exclude(verdict="").exists():
+        raise AlreadyJudged("Another reviewer has judged this response.")
+    Reservation.objects.filter(response=response, reviewer=reviewer).delete()
+    return response
+
+
+@transaction.atomic
+def withdraw_question(*, campaign: Campaign, key: UUID, at: datetime) -> None:
+    """Withdraw the request for a second opinion: one verdict is enough again.
+
+    Raises Response.DoesNotExist, and CannotAsk if there is none, or if somebody has judged since.
+    """
+    response = locked_response(Response.objects.of(campaign).get(key=key).pk)
+    if Judgement.objects.filter(spot_check__response=response).exists():
+        raise CannotAsk(
+            "A reviewer has judged this response meanwhile. The next judgement is needed now."
+        )
+    if not SecondOpinion.objects.wanted().filter(response=response).update(withdrawn_at=at):
+        raise CannotAsk("No second opinion on this response is asked for.")

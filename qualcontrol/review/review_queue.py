@@ -101,10 +101,11 @@ class _Candidates:
         self.taken, self.only_required = without, only_required
 
     def in_order(self) -> Iterator[tuple[int, str]]:
+        checks = SpotCheck.objects.of(self.campaign)
         yield from self._new(self._mine())
         yield from self._new(self._free(_asked(self.campaign), ASKED))
         if self.campaign.config.review.reviewers > 1:
-            yield from self._new(self._free(_half_judged(self.campaign), SECOND))
+            yield from self._new(self._free(checks.half_judged().order_by("pk"), SECOND))
         yield from self._new(self._free(_of_held_payments(self.campaign), HELD))
         if self.campaign.config.review.trial:
             yield from self._new(self._firsts_of_waiting())
@@ -112,9 +113,9 @@ class _Candidates:
         if self.only_required:
             yield from self._new(self._free(_drawn(self.campaign), RANDOM))
             yield from self._new(self._free(_firsts(self.campaign), FIRST))
-            yield from self._new(self._free(_required(self.campaign), MOST_USEFUL))
+            yield from self._new(self._free(checks.open().order_by("pk"), MOST_USEFUL))
             return
-        turn = SpotCheck.objects.of(self.campaign).exclude(verdict="").count()
+        turn = checks.exclude(verdict="").count()
         turn += Reservation.objects.of(self.campaign).in_force(self.at).count()
         sources = {
             RANDOM: self._new(self._free(_drawn(self.campaign), RANDOM)),
@@ -224,19 +225,11 @@ def _asked(campaign: Campaign) -> QuerySet[SecondOpinion]:
     return wanted.filter(response__status=ResponseStatus.SUBMITTED)
 
 
-def _half_judged(campaign: Campaign) -> QuerySet[SpotCheck]:
-    return SpotCheck.objects.of(campaign).half_judged().order_by("pk")
-
-
 def _of_held_payments(campaign: Campaign) -> QuerySet[SpotCheck]:
     """Checks of responses whose payment is held until a verdict, the earliest first."""
     held = HeldPayment.objects.of(campaign).open().filter(cause=HeldCause.RULES)
     checks = SpotCheck.objects.of(campaign).open().order_by("pk")
     return checks.filter(response__submission__in=held.values("submission"))
-
-
-def _required(campaign: Campaign) -> QuerySet[SpotCheck]:
-    return SpotCheck.objects.of(campaign).open().order_by("pk")
 
 
 def _drawn(campaign: Campaign) -> QuerySet[SpotCheck]:

@@ -14,7 +14,8 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services import responses as response_services
+from annotate.services.responses import continues_chain
+from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import (
     Act,
     Assessment,
@@ -27,6 +28,7 @@ from qualcontrol.models import (
     Verdict,
 )
 from qualcontrol.review.judging import discard_bad, hold_again
+from qualcontrol.services.discards import not_rejected, open_rounds, restore
 from qualcontrol.services.errors import (
     AlreadyJudged,
     CannotRestore,
@@ -38,13 +40,11 @@ from qualcontrol.services.exclusions import (
     discarded_with,
     forgive_one_less,
     is_discarded_by_exclusion,
-    not_rejected,
     restored_with,
 )
-from qualcontrol.services.held_payments import BREAKS_RULES
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
-from qualcontrol.services.sampling import draw_for_restored, draw_rest_of_trial, hold_share
+from qualcontrol.services.sampling import draw_rest_of_trial, hold_share
 from qualcontrol.services.worker_risks import note_changes
 
 # A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
@@ -100,8 +100,7 @@ def take_back(*, campaign: Campaign, key: UUID, reviewer: User, at: datetime) ->
 
     Raises NothingToTakeBack, CannotRestore, Response.DoesNotExist.
     """
-    is_the_item = Q(response=None, key=key) | Q(response__key=key)
-    gold = Gold.objects.of(campaign).filter(is_the_item).first()
+    gold = Gold.objects.of(campaign).with_key(key).first()
     if gold is not None:
         taken, _ = GoldAnswer.objects.filter(gold=gold, reviewer=reviewer).delete()
         if not taken:
@@ -142,6 +141,7 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
         if check.verdict == Verdict.BAD:
             _restore(response, reviewer, "verdict taken back", at)
             forgive_one_less(response)
+        open_rounds(campaign, {response.task_id})
         hold_again(response.submission_id)
         note_changes(campaign, [response.worker_id])
     if not is_required(check) and not check.judgements.exists():
@@ -215,6 +215,7 @@ def _change_verdict(
             discard_excluded(campaign=campaign, worker=response.worker, actor=actor, at=at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+    open_rounds(campaign, {response.task_id})
     note_changes(campaign, [response.worker_id])
     return response.status == ResponseStatus.SUBMITTED
 
@@ -248,11 +249,9 @@ def _restore(response: Response, actor: User, reason: str, at: datetime) -> None
 
 def _restore_all(responses: Sequence[Response], actor: User, reason: str, at: datetime) -> None:
     """Restore those that can count again. All at once, so that their tasks are locked in order."""
-    restored = response_services.restore(responses=responses)
-    if restored:
-        draw_for_restored(campaign=restored[0].task.campaign, responses=restored, at=at)
-    for each in restored:
-        _log(each, Act.RESTORE, actor, reason, at)
+    if responses:
+        campaign = responses[0].task.campaign
+        restore(responses, campaign=campaign, reason=reason, actor=actor, at=at)
 
 
 NO_PLACE = "Another response has taken its place, so it stays discarded."
@@ -269,6 +268,8 @@ def _obstacle(response: Response) -> str:
         return f"{worker} is excluded. Reinstate the worker first."
     if not type(response.task).objects.filter(pk=response.task_id, answers_missing__gt=0).exists():
         return NO_PLACE
+    if not continues_chain(response):
+        return "It does not build on the last version that counts, so it stays discarded."
     return ""
 
 

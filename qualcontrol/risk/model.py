@@ -18,26 +18,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qualcontrol.risk.failure_patterns import (
-    CARELESS_PRIOR,
-    GRADES,
-    SLIP_PRIOR,
-    SLIPS_BY_GRADE,
-    FailurePatterns,
-    code_rates,
-)
 from qualcontrol.risk.hypotheses import (
     BAD,
     BLOCKS,
+    CARELESS_PRIOR,
     GOOD,
+    GRADES,
     IS_CARELESS,
     LEVEL_WEIGHT,
     OPEN,
+    SLIP_PRIOR,
+    SLIPS_BY_GRADE,
     Array,
     Chances,
+    FailurePatterns,
     bad_count_points,
     chance_bad_by_pattern,
     chance_over,
+    code_rates,
     log_likelihood,
     quantiles,
 )
@@ -82,19 +80,19 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class WorkerEstimate:
-    """A worker's risk, share of bad responses, and numbers of responses and verdicts.
+    """A worker's risk, share of bad responses, and numbers of responses and verdicts, under the
+    names that `WorkerRisk` gives them.
 
     The share is the expected one, with its 90% interval from `low` to `high`.
     """
 
-    worker: int
     risk: float
     share: float
     low: float
     high: float
     responses: int
-    judged_good: int
-    judged_bad: int
+    good: int
+    bad: int
 
 
 class Crowd:
@@ -244,15 +242,14 @@ class Crowd:
         share = self._share(row)
         low, high = self._interval(row)
         return WorkerEstimate(
-            worker=worker,
             risk=float(self.risk[row]),
             share=share,
             # A mean can be outside the interval if a few improbable hypotheses are far away.
             low=min(low, share),
             high=max(high, share),
             responses=int(judged.sum()),
-            judged_good=int(judged[GOOD]),
-            judged_bad=int(judged[BAD]),
+            good=int(judged[GOOD]),
+            bad=int(judged[BAD]),
         )
 
     def _share(self, row: int) -> float:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpora.wording import counted
-from qualcontrol.risk.failure_patterns import SHOWN
-from qualcontrol.risk.hypotheses import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, Array
+from qualcontrol.risk.hypotheses import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, SHOWN, Array
 from qualcontrol.risk.model import Crowd
 
 # The most flags that a sentence names, and how many times the usual rate a flag must have.
 MOST_NAMED = 3
 MORE_OFTEN = 2.0
+# Of fewer workers, the share of careless ones is what was assumed before any evidence.
+FEWEST_WORKERS = 10
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class Reason:
 def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
     """The reasons for the worker's risk; their effects add up to its log odds."""
     row = crowd.row[worker]
-    start = log_odds(crowd.careless_share)
-    by_flags = log_odds(crowd.risk_by_flags[row])
-    yield Reason(
-        f"About {crowd.careless_share:.0%} of this campaign's workers appear to be careless.", start
-    )
+    start, by_flags = 0.0, log_odds(crowd.risk_by_flags[row])
+    if len(crowd.workers) >= FEWEST_WORKERS:
+        start = log_odds(crowd.careless_share)
+        share = f"{crowd.careless_share:.0%} of this campaign's workers"
+        yield Reason(f"About {share} appear to be careless.", start)
     yield Reason(_flags_sentence(crowd, row), by_flags - start)
     judged = crowd.tally[row, :, 0].sum(axis=(0, 1))
     if judged[GOOD] + judged[BAD]:

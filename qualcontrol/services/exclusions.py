@@ -1,4 +1,4 @@
-"""Exclusions and pauses of workers, and the policy's proposals to exclude one."""
+"""Exclusions and pauses of workers, the policy's proposals to exclude one, and appeals."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,10 +13,12 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models.responses import ResponseQuerySet
 from annotate.queries.progress import pages_for
-from annotate.services import responses as response_services
+from annotate.services.responses import in_batches
 from qualcontrol.models import (
     Act,
+    Appeal,
     Assessment,
     Decision,
     Exclusion,
@@ -26,17 +28,21 @@ from qualcontrol.models import (
     Verdict,
     WorkerRisk,
 )
+from qualcontrol.services.discards import discard, not_rejected, restore, with_later
 from qualcontrol.services.errors import (
+    AlreadyAnswered,
     AlreadyExcluded,
     AlreadyPaused,
+    CannotAppeal,
     NotExcluded,
     NothingProposed,
     NotPaused,
     reason_given,
+    text_given,
 )
 from qualcontrol.services.held_payments import forgive_unplaced
 from qualcontrol.services.locks import lock_worker
-from qualcontrol.services.sampling import draw_for_restored, hold_share
+from qualcontrol.services.sampling import hold_share
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ def exclusions_preview(
     *, campaign: Campaign, workers: Sequence[Worker], slot_cost: Decimal
 ) -> ExclusionPreview:
     """The same for several workers at once, in the same few queries."""
-    discarded = _all_to_discard(campaign, workers)
+    discarded = with_later(_all_to_discard(campaign, workers), campaign)
     # A task with more answers than it wanted needs one anew only if it loses more than those.
     missing = F("task__answers_missing")
     again = missing + Count("pk") - Greatest(missing, 0)
@@ -81,13 +87,13 @@ def exclusions_preview(
     )
 
 
-def to_discard(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
+def to_discard(campaign: Campaign, worker: Worker) -> ResponseQuerySet:
     """The worker's responses that an exclusion discards: all that count or, with
     `discard = "since_first_bad"`, those from the first one judged bad on."""
     return _all_to_discard(campaign, [worker])
 
 
-def _all_to_discard(campaign: Campaign, workers: Sequence[Worker]) -> QuerySet[Response]:
+def _all_to_discard(campaign: Campaign, workers: Sequence[Worker]) -> ResponseQuerySet:
     counting = Response.objects.of(campaign).counting().filter(worker__in=workers).order_by("pk")
     if campaign.config.review.discard == "all":
         return counting
@@ -169,7 +175,7 @@ def discard_excluded(
     reason = f"worker excluded: {exclusion.reason}"
     return sum(
         discard_for_exclusion(batch, campaign=campaign, reason=reason, actor=actor, at=at)
-        for batch in response_services.in_batches(to_discard(campaign, worker))
+        for batch in in_batches(to_discard(campaign, worker))
     )
 
 
@@ -196,18 +202,11 @@ def reinstate_worker(
     )
     forgive(campaign, worker, at)
     restored = 0
-    for batch in response_services.in_batches(_to_restore(campaign, worker)):
-        moved = response_services.restore(responses=batch)
-        draw_for_restored(campaign=campaign, responses=moved, at=at)
-        _log_each(
-            moved,
-            campaign=campaign,
-            act=Act.RESTORE,
-            reason="worker reinstated",
-            actor=actor,
-            at=at,
+    for batch in in_batches(_to_restore(campaign, worker)):
+        reason = "worker reinstated"
+        restored += len(
+            restore(batch, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True)
         )
-        restored += len(moved)
     return restored
 
 
@@ -315,47 +314,26 @@ def discard_for_exclusion(
     at: datetime,
 ) -> int:
     """Discard responses of an excluded worker. Returns how many of them counted before."""
-    discarded = response_services.discard(responses=responses)
-    _log_each(discarded, campaign=campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at)
-    return len(discarded)
-
-
-def _log_each(
-    responses: Iterable[Response],
-    *,
-    campaign: Campaign,
-    act: Act,
-    reason: str,
-    actor: User | None,
-    at: datetime,
-) -> None:
-    """Log a decision about each response; the entry names the worker, whose exclusion is the
-    cause."""
-    Decision.objects.bulk_create(
-        Decision(
-            campaign_id=campaign.pk,
-            act=act,
-            response_id=response.pk,
-            worker_id=response.worker_id,
-            reason=reason,
-            actor=actor,
-            at=at,
-        )
-        for response in responses
+    return len(
+        discard(responses, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True)
     )
 
 
 def discarded_with(response: Response) -> int:
-    """How many other responses a bad verdict on this one discards, because an exclusion in force
-    discards its worker's responses from the first bad one on."""
+    """How many other responses a bad verdict on this one discards: those that build on it, and
+    those of its worker, if an exclusion in force discards them from the first bad one on."""
     campaign, worker = response.task.campaign, response.worker
     review = campaign.config.review
+    own = Response.objects.counting().filter(pk=response.pk)
     is_excluded = campaign.exclusions.in_force().filter(worker=worker).exists()
     position = Assessment.objects.filter(response=response).values_list("position", flat=True)
     if review.discard == "all" or not is_excluded or not position:
-        return 0
+        if response.round is None:
+            return 0
+        return with_later(own, campaign).exclude(pk=response.pk).count()
     counting = Response.objects.of(campaign).counting().filter(worker=worker)
-    return counting.filter(assessment__position__gt=position[0]).count()
+    theirs = counting.filter(Q(assessment__position__gt=position[0]) | Q(pk__in=own.values("pk")))
+    return with_later(theirs, campaign).exclude(pk=response.pk).count()
 
 
 def is_discarded_by_exclusion(response: Response) -> bool:
@@ -388,11 +366,45 @@ def _to_restore(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
     return not_rejected(discarded, campaign).exclude(spot_check__verdict=Verdict.BAD)
 
 
-def not_rejected(responses: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
-    """Those of the campaign's responses whose assignment nobody has decided to reject. It is
-    rejected as a whole, whichever of its responses the decision names."""
-    log = Decision.objects.filter(campaign=campaign, act=Act.REJECT)
-    own = log.filter(response__isnull=False).values("response")
-    of_others = log.filter(response__submission__isnull=False).values("response__submission")
-    held = log.filter(held_payment__isnull=False).values("held_payment__submission")
-    return responses.exclude(Q(pk__in=own) | Q(submission__in=of_others) | Q(submission__in=held))
+@transaction.atomic
+def record_appeal(
+    *, campaign: Campaign, worker: Worker, text: str, actor: User | None, at: datetime
+) -> Appeal:
+    """Store what an excluded worker wrote. Raises CannotAppeal, ReasonMissing."""
+    text = text_given(text, "what the worker wrote")
+    lock_worker(worker)
+    exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
+    if exclusion is None:
+        raise CannotAppeal(f"{worker} is not excluded from {campaign}.")
+    if exclusion.appeals.open().exists():
+        raise CannotAppeal(f"{worker} already has an open appeal.")
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at
+    )
+    return Appeal.objects.create(exclusion=exclusion, text=text, received_at=at)
+
+
+@transaction.atomic
+def answer_appeal(
+    *, appeal: Appeal, is_granted: bool, answer: str, actor: User, at: datetime
+) -> int:
+    """Grant or refuse an appeal. Returns the number of restored responses.
+
+    If the appeal is granted and its exclusion is still in force, the exclusion is undone. A later
+    exclusion of the same worker stays. Raises AlreadyAnswered, ReasonMissing.
+    """
+    answer = text_given(answer, "an answer: the worker has a right to one")
+    campaign, worker = appeal.exclusion.campaign, appeal.exclusion.worker
+    lock_worker(worker)
+    waiting = Appeal.objects.open().filter(pk=appeal.pk)
+    if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
+        raise AlreadyAnswered("This appeal is already answered.")
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at
+    )
+    is_in_force = campaign.exclusions.in_force().filter(pk=appeal.exclusion_id).exists()
+    if not is_granted or not is_in_force:
+        return 0
+    return reinstate_worker(
+        campaign=campaign, worker=worker, actor=actor, reason="appeal granted", at=at
+    )

@@ -1,22 +1,150 @@
 """Stored flags of responses. A response gets its lasting flags when it is submitted. Flags that
-compare it with other answers of its image are computed again when another answer arrives."""
+compare it with other answers of its image are computed again when another answer arrives. Earlier
+captions, to find copies, are looked up in the database (`FiledCaptions`)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from itertools import chain
+from operator import or_
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
 from annotate.queries.keywords import task_keywords
 from annotate.services.places import lock_tasks
 from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, lasting_flags
+from qualcontrol.flags.copies import KEY_HOLDS, LATEST, Found, keys_of, most_shared
 from qualcontrol.flags.image import CODES as IMAGE_CODES
-from qualcontrol.models import Assessment
-from qualcontrol.services.filed_captions import FiledCaptions
+from qualcontrol.flags.image import Shares, undescribing_flags
+from qualcontrol.models import Assessment, Copying, CopyKey
+
+# The most keys in one query, and the most rows in one insert.
+READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
+# Workers whose latest answers one query reads.
+WORKERS_AT_ONCE = 100
+
+
+class FiledCaptions:
+    """An implementation of `qualcontrol.flags.Neighbours` for one transaction.
+
+    `texts` are all captions that will be looked up. The first look-up reads everything that is
+    filed under their keys, and `write` stores what was filed, so that an import of thousands takes
+    few queries.
+    """
+
+    def __init__(self, campaign: Campaign, texts: Iterable[str]) -> None:
+        self._campaign = campaign
+        self._kind = KINDS[campaign.kind]
+        self._latest: dict[int, list[Neighbour]] = {}
+        self._places: dict[int, int] = {}
+        self._filed: defaultdict[int, list[Neighbour]] = defaultdict(list)
+        self._unwritten: list[CopyKey] = []
+        keys = sorted({key for text in texts for key in self.own(keys_of(text))})
+        for start in range(0, len(keys), READ_AT_ONCE):
+            self._read_keys(keys[start : start + READ_AT_ONCE])
+
+    def own(self, keys: Iterable[int]) -> list[int]:
+        """The campaign's own keys, from keys of 32 bits: a campaign finds its own captions only."""
+        return [self._campaign.pk << 32 | key for key in keys]
+
+    def take_place(self, worker: int) -> int:
+        """Take the next position in the worker's work, counted from 1."""
+        self._read(worker)
+        self._places[worker] += 1
+        return self._places[worker]
+
+    def look_up(self, keys: Sequence[int]) -> Found:
+        filed = {key: self._filed[key] for key in self.own(keys)}
+        found = Counter(chain.from_iterable(filed.values()))
+        return Found(
+            most_shared(found), [key for key, held in filed.items() if len(held) < KEY_HOLDS]
+        )
+
+    def latest_of(self, worker: int) -> list[Neighbour]:
+        self._read(worker)
+        return self._latest[worker][-LATEST:]
+
+    def whole(self, caption: Neighbour) -> Neighbour:
+        made = Response.objects.values_list("submitted_at", "behaviour__device")
+        at, device = made.get(pk=caption.key)
+        return caption._replace(at=at, device=device or "")
+
+    def copies_of(self, worker: int, other: int) -> int:
+        copies = Copying.objects.filter(
+            response__worker=worker,
+            original__worker=other,
+            original__task__campaign=self._campaign,
+        )
+        return copies.count()
+
+    def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
+        self._latest[caption.worker].append(caption)
+        found_as = Neighbour(caption.key, caption.worker, caption.text)
+        for key in keys:
+            self._filed[key].append(found_as)
+            self._unwritten.append(CopyKey(key=key, response_id=caption.key))
+
+    def write(self) -> None:
+        """Store what was filed."""
+        CopyKey.objects.bulk_create(
+            self._unwritten, ignore_conflicts=True, batch_size=WRITTEN_AT_ONCE
+        )
+        self._unwritten.clear()
+
+    def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
+        Copying.objects.create(
+            response_id=caption.key, original_id=original.key, similarity=similarity
+        )
+
+    def _read_keys(self, keys: Sequence[int]) -> None:
+        filed = CopyKey.objects.filter(key__in=keys)
+        columns = ("key", "response_id", "response__worker_id")
+        rows = self._kind.with_answers(filed, *columns, response="response__")
+        for key, response, worker, answer in rows:
+            text = self._kind.text(answer) or ""
+            self._filed[key].append(Neighbour(response, worker, text))
+
+    def read_latest(self, workers: Collection[int]) -> None:
+        """Read the latest answers of many workers in a few queries; later ones of these workers
+        need none."""
+        assessed = Assessment.objects.filter(campaign=self._campaign)
+        counts = assessed.filter(worker__in=workers).values_list("worker").annotate(Max("position"))
+        self._places |= dict.fromkeys(workers, 0) | dict(counts)
+        self._latest |= {worker: [] for worker in workers}
+        written = [worker for worker in workers if self._places[worker]]
+        for start in range(0, len(written), WORKERS_AT_ONCE):
+            of_some = written[start : start + WORKERS_AT_ONCE]
+            # Each part names the campaign, so that the database looks up each in the index.
+            latest = [
+                Q(campaign=self._campaign, worker=w, position__gt=self._places[w] - LATEST)
+                for w in of_some
+            ]
+            rows = Assessment.objects.filter(reduce(or_, latest)).order_by("worker", "position")
+            columns = ("worker_id", "response_id")
+            for worker, key, answer in self._kind.with_answers(
+                rows, *columns, response="response__"
+            ):
+                text = self._kind.text(answer) or ""
+                self._latest[worker].append(Neighbour(key, worker, text))
+
+    def _read(self, worker: int) -> None:
+        """The worker's latest answers and their total number, from one query."""
+        if worker in self._latest:
+            return
+        assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)
+        latest = assessed.order_by("-position")[:LATEST]
+        rows = list(
+            self._kind.with_answers(latest, "position", "response_id", response="response__")
+        )
+        self._places[worker] = rows[0][0] if rows else 0
+        self._latest[worker] = [
+            Neighbour(key, worker, self._kind.text(answer) or "")
+            for _, key, answer in reversed(rows)
+        ]
 
 
 class Answer(NamedTuple):
@@ -28,6 +156,7 @@ class Answer(NamedTuple):
     status: str
     flags: list[dict[str, Any]]
     codes: str
+    cannot_describe: str
     answer: Any
 
 
@@ -53,7 +182,11 @@ def assess(
     """
     tasks = {response.task_id for response in responses}
     arrived = {response.pk for response in responses}
-    assessed = _answers(campaign, tasks) if compares else _assessed(campaign, arrived)
+    assessed = (
+        _answers(campaign, tasks)
+        if compares
+        else _read(campaign, Assessment.objects.filter(response__in=arrived))
+    )
     assessed_before = {answer.pk for answer in assessed}
     arrived_now = [response for response in responses if response.pk not in assessed_before]
     new = _add(campaign, arrived_now, known or {})
@@ -85,7 +218,7 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
         keywords=partial(_shown_keywords, newcomer),
     )
     others = [a for a in _answers(campaign, [task.pk]) if a.status == ResponseStatus.SUBMITTED]
-    answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, [], "", kind.from_text(text))
+    answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, [], "", "", kind.from_text(text))
     *_, comparing = _comparing(campaign, [*others, answer])
     flags: list[dict[str, Any]] = _columns([*lasting, *comparing])["flags"]
     return flags
@@ -134,6 +267,7 @@ def _add(
                 response.worker_id,
                 response.status,
                 **flags,
+                cannot_describe=response.cannot_describe,
                 answer=answer,
             )
         )
@@ -159,6 +293,7 @@ def _lasting(
         filed,
         conduct=conduct,
         keywords=partial(_shown_keywords, response),
+        is_part=kind.is_part(answer),
     )
     return [*flags, *(Flag(*sign) for sign in kind.signs(answer, campaign.config))]
 
@@ -169,9 +304,7 @@ def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
         return Conduct(response.seconds)
     return Conduct(
         response.seconds,
-        behaviour.keystrokes,
-        behaviour.pastes,
-        behaviour.pasted_characters,
+        behaviour.characters,
         behaviour.seconds_writing,
         behaviour.times_left,
         behaviour.device,
@@ -193,14 +326,17 @@ def _answers(campaign: Campaign, tasks: Collection[int]) -> list[Answer]:
     return _read(campaign, Assessment.objects.filter(response__task__in=tasks))
 
 
-def _assessed(campaign: Campaign, responses: Collection[int]) -> list[Answer]:
-    """Those of the responses that have an assessment."""
-    return _read(campaign, Assessment.objects.filter(response__in=responses))
-
-
 def _read(campaign: Campaign, assessments: QuerySet[Assessment]) -> list[Answer]:
     assessed = assessments.order_by("pk")
-    columns = ("pk", "response__task_id", "worker_id", "response__status", "flags", "codes")
+    columns = (
+        "pk",
+        "response__task_id",
+        "worker_id",
+        "response__status",
+        "flags",
+        "codes",
+        "response__cannot_describe",
+    )
     rows = KINDS[campaign.kind].with_answers(assessed, *columns, response="response__")
     return [Answer(*row) for row in rows]
 
@@ -228,12 +364,34 @@ def _compare(campaign: Campaign, answers: Iterable[Answer]) -> set[int]:
 
 
 def _comparing(campaign: Campaign, answers: Sequence[Answer]) -> list[list[Flag]]:
-    """The flags that compare the answers to one task, for each answer."""
+    """The flags that compare the answers to one task, for each answer. Those that do not describe
+    the image are compared by how often their workers say so."""
+    if any(answer.cannot_describe for answer in answers):
+        described = [answer for answer in answers if not answer.cannot_describe]
+        of_described = iter(_comparing(campaign, described))
+        return [
+            _undescribing(campaign, answer.worker) if answer.cannot_describe else next(of_described)
+            for answer in answers
+        ]
     kind = KINDS[campaign.kind]
     agreements = kind.agreements({answer.pk: answer.answer for answer in answers})
     means = [agreements.get(answer.pk, 0.0) for answer in answers]
-    texts = [kind.text(answer.answer) for answer in answers]
+    # Those who add to one text name different things.
+    given = [answer.answer for answer in answers]
+    texts = [None if kind.is_part(answer) else kind.text(answer) for answer in given]
     return image_flags(means, texts, campaign.config)
+
+
+def _undescribing(campaign: Campaign, worker: int) -> list[Flag]:
+    """The flag of an answer that does not describe its image: how often its worker says so,
+    compared with the others who had the same images."""
+    answers, reasons = Count("pk"), Count("pk", filter=~Q(cannot_describe=""))
+    own = Response.objects.of(campaign).filter(worker=worker)
+    others = Response.objects.of(campaign).counting().exclude(worker=worker)
+    others = others.filter(task__in=own.values("task"))
+    return undescribing_flags(
+        *(Shares(**rows.aggregate(answers=answers, reasons=reasons)) for rows in (own, others))
+    )
 
 
 def _change(answer: Answer, flags: Sequence[Flag]) -> Change | None:

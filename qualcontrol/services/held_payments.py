@@ -7,8 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.models import Campaign, Response, Worker
-from annotate.services import responses as response_services
-from qualcontrol.flags import Flag
+from qualcontrol.flags import BREAKS_RULES, Flag
 from qualcontrol.models import (
     Act,
     Decision,
@@ -16,9 +15,8 @@ from qualcontrol.models import (
     HeldOutcome,
     HeldPayment,
 )
+from qualcontrol.services.discards import discard
 from qualcontrol.services.errors import AlreadyDecided, CannotReject, reason_given
-
-BREAKS_RULES = "breaks_rules"
 
 
 def rules_flag(problems: Sequence[str]) -> Flag:
@@ -80,15 +78,7 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
         raise CannotReject(
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
-    for response in response_services.discard(responses=against):
-        Decision.objects.create(
-            response=response,
-            campaign_id=held.campaign_id,
-            act=Act.DISCARD,
-            reason=reason,
-            actor=actor,
-            at=at,
-        )
+    discard(against, campaign=held.campaign, reason=reason, actor=actor, at=at)
 
 
 def _breaks(response: Response) -> bool:

@@ -5,9 +5,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotate.models import Campaign, Response
+from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services.places import batches
-from qualcontrol.models import Exclusion
+from qualcontrol.models import Act, Exclusion
+from qualcontrol.services.discards import LATE, log, open_rounds
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess, compare_answers
 from qualcontrol.services.held_payments import flags_of
@@ -46,6 +47,10 @@ def review_submitted(
         at=at,
     )
     welcome = [response for response in responses if response.worker_id not in excluded]
+    late = [response for response in welcome if response.status == ResponseStatus.DISCARDED]
+    log(late, campaign=campaign, act=Act.DISCARD, reason=LATE, actor=None, at=at)
+    open_rounds(campaign, {response.task_id for response in responses})
+    welcome = [response for response in welcome if response not in late]
     flags = flags_of(responses, problems or {})
     draw_spot_checks(campaign=campaign, responses=welcome, at=at, also=flags.keys())
     changed = assess(campaign=campaign, responses=responses, known=flags, compares=compares)

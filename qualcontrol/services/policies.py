@@ -40,7 +40,7 @@ from qualcontrol.services.exclusions import (
 )
 from qualcontrol.services.locks import lock_worker
 from qualcontrol.services.worker_risks import refresh_worker_risks
-from shared.database.afterwards import afterwards
+from shared.database.transactions import afterwards
 
 # A worker with more bad responses than this in a trial is paused.
 SLIPS_FORGIVEN = 1

@@ -1,16 +1,21 @@
 """Releases that wait for quality control's open questions."""
 
 from collections import Counter
+from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count
 
 from annotate.exports.records import Rule
 from annotate.models import Campaign, Release, ResponseStatus
+from annotate.queries.progress import progress
 from annotate.services import releases
 from corpora.selection.domains import DEFAULT_PRESET
 from corpora.wording import counted
 from qualcontrol.models import Proposal, SpotCheck, Verdict
+from qualcontrol.queries.methods import methods_text
+from qualcontrol.queries.quality_report import estimate_of
 from qualcontrol.services.exclusions import count_unwelcome
 
 
@@ -52,6 +57,13 @@ def open_questions(campaign: Campaign) -> list[str]:
     return [counted(number, one, many) for number, one, many in matters if number]
 
 
+def estimate(campaign: Campaign) -> dict[str, Any] | None:
+    """The estimated share of bad responses with its 95% interval, from 0 to 1, and the number of
+    random `checks`; None without checks."""
+    found = estimate_of(campaign, progress(campaign).submitted)
+    return asdict(found) if found.checks else None
+
+
 def release_campaign(
     *,
     campaign: Campaign,
@@ -74,5 +86,7 @@ def release_campaign(
         hidden=hidden,
         domains=domains,
         open_questions=open_questions,
+        methods=methods_text,
+        estimate=estimate,
         in_all_languages=in_all_languages,
     )

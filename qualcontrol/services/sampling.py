@@ -12,9 +12,9 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign, Response
+from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 from qualcontrol.risk.estimate import random_order
-from qualcontrol.services.held_payments import BREAKS_RULES
 from shared.database.locks import transaction_lock
 
 

@@ -192,24 +192,17 @@ def _write(campaign: Campaign, tallies: Tallies, learned: LearnedValues) -> None
 
 def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
     ranking = CheckRanking(crowd)
-    rows = []
-    for worker, tally in sorted(tallies.items()):
-        estimate = crowd.estimate(worker)
-        row = WorkerRisk(
+    rows = [
+        WorkerRisk(
             campaign=campaign,
             worker_id=worker,
             tally=tally,
-            responses=estimate.responses,
-            good=estimate.judged_good,
-            bad=estimate.judged_bad,
-            risk=estimate.risk,
-            share=estimate.share,
-            low=estimate.low,
-            high=estimate.high,
+            **asdict(crowd.estimate(worker)),
             expected_value=ranking.expected_value(worker),
             reasons=[asdict(reason) for reason in reasons(crowd, worker)],
         )
-        rows.append(row)
+        for worker, tally in sorted(tallies.items())
+    ]
     WorkerRisk.objects.bulk_create(
         rows,
         update_conflicts=True,

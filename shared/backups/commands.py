@@ -6,28 +6,56 @@ from socket import gethostname
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import Error
 from django.utils import timezone
 
-from shared.backups.files import BackupRefused, Written, restore_backup, write_backup
+from shared.backups.files import (
+    BackupRefused,
+    Written,
+    delete_older,
+    folder_in,
+    restore_backup,
+    write_backup,
+)
 from shared.backups.models import BackupRun
+from shared.database.connections import drop_lost_connections
 
 
-class BackupCommand(BaseCommand):
-    """Writes a backup and records it; `media` is the folder of the site's files, if it has any."""
+class FolderCommand(BaseCommand):
+    """A command for a folder with a backup; `media` is that of the site's files, if it has any."""
 
-    help = (
-        "Write the site's database and files to a new folder, while the site runs, and read them "
-        "back."
-    )
     requires_system_checks: tuple[str, ...] = ()
     media: Path | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path, help="folder of the backup")
 
-    def handle(self, *, folder: Path, **_: Any) -> None:
+
+class BackupCommand(FolderCommand):
+    """Writes a backup and records it."""
+
+    help = (
+        "Write the site's database and files to a new folder, while the site runs, and read them "
+        "back."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--keep",
+            metavar="N",
+            type=int,
+            help="make DIR a folder of backups: write one named after the time in it, then delete "
+            "all but the newest N of this site's that are named so",
+        )
+
+    def handle(self, *, folder: Path, keep: int | None, **_: Any) -> None:
         at, written = timezone.now(), Written()
+        parent = folder
+        if keep is not None:
+            if keep < 1:
+                raise CommandError("--keep must be at least 1.")
+            folder = folder_in(parent, at)
         try:
             written = write_backup(folder, media=self.media, at=at)
         except (BackupRefused, OSError) as error:
@@ -35,9 +63,13 @@ class BackupCommand(BaseCommand):
             raise CommandError(str(error)) from error
         self._record(folder, written, at, "")
         self.stdout.write(f"The backup is in {folder}. It was read back without errors.")
+        if keep and (deleted := delete_older(parent, keep=keep)):
+            self.stdout.write(f"Older backups deleted: {deleted}.")
 
     def _record(self, folder: Path, written: Written, at: datetime, error: str) -> None:
         """Store what the operators' page shows. A backup does not fail for want of its record."""
+        # The connection may have been unused for an hour.
+        drop_lost_connections()
         try:
             BackupRun.objects.create(
                 started_at=at,
@@ -47,19 +79,14 @@ class BackupCommand(BaseCommand):
                 error=error,
                 **written._asdict(),
             )
-        except DatabaseError as failure:
+        except Error as failure:
             self.stderr.write(f"The page of backups does not show this one: {failure}")
 
 
-class RestoreCommand(BaseCommand):
-    """Restores a backup; `media` is the folder of the site's files, if it has any."""
+class RestoreCommand(FolderCommand):
+    """Restores a backup."""
 
     help = "Fill an empty database and an empty folder of files from a backup."
-    requires_system_checks: tuple[str, ...] = ()
-    media: Path | None = None
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", metavar="DIR", type=Path, help="folder of the backup")
 
     def handle(self, *, folder: Path, **_: Any) -> None:
         try:

@@ -18,9 +18,11 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from shared.unfinished import SUFFIX
+from shared.files import SUFFIX
 
 DATABASE, MEDIA, CONTENTS = "database", "media", "backup.json"
+# The name of a backup among others.
+NAMED = "%Y-%m-%dT%H%M%SZ"
 
 
 class BackupRefused(Exception):
@@ -45,6 +47,9 @@ def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
     """
     if folder.exists() and any(folder.iterdir()):
         raise BackupRefused(f"{folder} is not empty. Name a new folder.")
+    if media is not None and folder.resolve().is_relative_to(media.resolve()):
+        # It would copy itself into itself.
+        raise BackupRefused(f"{folder} is in the folder of the site's files. Name another one.")
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     with _emptied_on_failure(folder):
@@ -62,6 +67,36 @@ def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
         contents = {**_facts(), "made_at": at.isoformat(), "sha256": _digest(dump)}
         (folder / CONTENTS).write_text(json.dumps(contents, indent=2) + "\n", encoding="utf-8")
     return written
+
+
+def delete_older(parent: Path, *, keep: int) -> int:
+    """Delete all but the newest of this site's backups that are named after their time in this
+    folder; return how many.
+
+    Others are not touched: a backup with a name of its own was made to be kept, the other site has
+    its own number, and nobody says that a folder without a list of contents is a backup.
+    """
+    backups = sorted(path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
+    for folder in backups[:-keep]:
+        # Without its list, a folder whose deletion is interrupted is no backup.
+        (folder / CONTENTS).unlink()
+        shutil.rmtree(folder)
+    return len(backups[:-keep])
+
+
+def folder_in(parent: Path, at: datetime) -> Path:
+    """A new folder among others, named after the time."""
+    return parent / f"{at:{NAMED}}"
+
+
+def _is_own(contents: Path) -> bool:
+    """Whether this list of contents is of a backup of this site that is named after its time."""
+    try:
+        datetime.strptime(contents.parent.name, NAMED)
+        site = json.loads(contents.read_text(encoding="utf-8"))["site"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return bool(site == settings.SITE_NAME)
 
 
 def _read_back(folder: Path) -> Written:
@@ -154,7 +189,8 @@ def _copy_if_there(source: str, target: str) -> None:
     try:
         shutil.copy2(source, target)
     except FileNotFoundError:
-        if os.path.lexists(source):
+        # A file may be deleted and written again at once. A link that leads nowhere is an error.
+        if Path(source).is_symlink():
             raise
 
 

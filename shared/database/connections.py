@@ -1,6 +1,9 @@
-"""Database connections of long-running processes."""
+"""Lost database connections: replace them, and answer requests that failed for want of one."""
 
-from django.db import connections
+import sys
+
+from django.db import InterfaceError, OperationalError, connections
+from django.http import HttpResponse
 
 
 def drop_lost_connections() -> None:
@@ -12,3 +15,28 @@ def drop_lost_connections() -> None:
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close_if_unusable_or_obsolete()
+
+
+STATUS = 503
+RETRY_AFTER = {"Retry-After": "5", "Cache-Control": "no-store"}
+MESSAGE = (
+    "The site cannot reach its database at this moment. Everything that you submitted before is "
+    "saved. Try again in a few seconds."
+)
+
+
+def is_database_away() -> bool:
+    """Whether the error that is being handled is one of the database connection.
+
+    Django calls a handler500 while it handles the error. SQLite has the same class of error for a
+    table that does not exist, which no later request would find.
+    """
+    error = sys.exc_info()[1]
+    is_missing = str(error).startswith("no such ")
+    return isinstance(error, InterfaceError | OperationalError) and not is_missing
+
+
+def database_away_page() -> HttpResponse:
+    """A page that needs no database, as the session and the user would."""
+    page = f'<!doctype html><html lang="en"><title>Try again</title><p role="alert">{MESSAGE}</p>'
+    return HttpResponse(page, status=STATUS, headers=RETRY_AFTER)

@@ -82,5 +82,5 @@ def _file_of(name: str) -> Path:
         digest = sha256(database.encode()).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"{digest}-{os.getpid()}.{name}.lock"
     folder = Path(f"{database}.locks")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder / f"{name}.lock"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import segno
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -14,8 +15,28 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.generic import TemplateView
 
 from shared.second_factors import services
-from shared.second_factors.forms import CodeForm
 from shared.second_factors.models import SecondFactor
+
+ONE_TIME = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class CodeForm(forms.Form):
+    """A code of the app."""
+
+    code = forms.CharField(max_length=40, widget=forms.TextInput(attrs=ONE_TIME))
+
+
+class SignInCodeForm(forms.Form):
+    """The last field of a site's sign-in form."""
+
+    code = forms.CharField(
+        required=False,
+        max_length=40,
+        label="Code of your authenticator app",
+        help_text="Only if you have set one up. A recovery code works once in its place.",
+        widget=forms.TextInput(attrs=ONE_TIME),
+    )
+
 
 # The session's key of the secret that a user is setting up.
 SECRET = "second_factor_secret"

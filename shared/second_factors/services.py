@@ -1,14 +1,18 @@
-"""Set up an authenticator app for an account, check its codes, and remove it."""
+"""Set up an authenticator app for an account, check its codes at sign-in, and remove it."""
 
 import hashlib
-import secrets
 from datetime import datetime, timedelta
 from hmac import compare_digest
+from typing import Any
 
 import pyotp
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import get_random_string
 
 from shared.second_factors.models import RecoveryCode, SecondFactor
 
@@ -121,15 +125,13 @@ def _checked(user: User, code: str, at: datetime) -> SecondFactor:
 
 
 def _new_codes(factor: SecondFactor) -> list[str]:
-    codes = ["-".join(_random_letters(4) for _ in range(4)) for _ in range(RECOVERY_CODES)]
+    codes = [
+        "-".join(get_random_string(4, LETTERS) for _ in range(4)) for _ in range(RECOVERY_CODES)
+    ]
     RecoveryCode.objects.bulk_create(
         RecoveryCode(factor=factor, digest=_digest(_plain(code))) for code in codes
     )
     return codes
-
-
-def _random_letters(number: int) -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(number))
 
 
 def _step_of(secret: str, code: str, at: datetime) -> int | None:
@@ -149,3 +151,24 @@ def _plain(code: str) -> str:
 def _digest(text: str) -> str:
     # A slow hash is not needed: a recovery code has 79 random bits and cannot be guessed.
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+class PasswordAndCode(ModelBackend):
+    """Refuses accounts with a second factor without its code: on pages, in the API and the admin.
+
+    A wrong code counts as a wrong password, too, in the limits that each site has.
+    """
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        code: str = "",
+        **options: Any,
+    ) -> User | None:
+        user = super().authenticate(request, username=username, password=password, **options)
+        if not isinstance(user, User) or not has_second_factor(user):
+            return user if isinstance(user, User) else None
+        is_right = is_right_code(user=user, code=code, at=timezone.now())
+        return user if is_right else None

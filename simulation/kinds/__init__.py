@@ -4,13 +4,13 @@ import random
 
 from annotate.models import Campaign
 from corpora.errors import DomainError
-from simulation.kinds import caption, correspondence
-from simulation.kinds.base import Crew, Judge, Simulated
-from simulation.workers.crowd import Hand
+from simulation.kinds import caption, correspondence, preference, refine, region
+from simulation.workers.crowd import Crew, Hand, Judge, Simulated
 
 # By the name of the task type, which is the module's.
 SIMULATED: dict[str, Simulated] = {
-    module.__name__.rpartition(".")[2]: module.SIMULATED for module in (caption, correspondence)
+    module.__name__.rpartition(".")[2]: module.SIMULATED
+    for module in (caption, correspondence, preference, refine, region)
 }
 
 

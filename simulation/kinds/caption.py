@@ -3,10 +3,11 @@
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from zlib import crc32
 
+from annotate.images.copies import display_url
 from annotate.models import Campaign, Response
-from simulation.kinds.base import HONEST, Crew, Simulated
-from simulation.workers.crowd import Hand
+from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
 from simulation.workers.pages import CaptionItem, TaskForm
 from simulation.workers.words import called, mentions, plural
 from simulation.workers.writers import (
@@ -22,47 +23,95 @@ from simulation.workers.writers import (
 )
 
 CARELESS_WRITERS = ("keyword list", "same sentence", "another image")
+# Chooses a reason for every image, in campaigns that offer reasons.
+NEVER_DESCRIBES = "never describes"
+# One of this many images is too poor to describe, and so say honest workers in most cases.
+ONE_POOR_IN, SAY_SO = 8, 0.9
 # Words that precede a noun in a sentence. Lists of keywords do not contain them.
 DETERMINERS = {"a", "an", "the", "some", "two", "three", "four", "five", "several", "many", "of"}
 
 
 @dataclass(frozen=True)
 class Captioner:
-    """Writes a caption for each image; `sights` are the images' contents by URL."""
+    """Writes a caption for each image; `sights` are the contents by an attribute of the item on
+    the page, such as the images' by `image`, their URL."""
 
     writer: Writer
     limits: Limits
     sights: Mapping[str, Sight]
+    by: str = "image"
+    never_describes: bool = False
 
     def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
-        return {
-            item.name: self.writer.write(self._sight(item), self.limits, rng, refused=refused)
-            for item in task.items
-            if isinstance(item, CaptionItem)
-        }
+        filled = {name: rng.choice(values) for name, values in task.ratings.items()}
+        for item in task.items:
+            if not isinstance(item, CaptionItem):
+                continue
+            if item.reasons and self._gives_up(item, rng):
+                filled[item.reason_name] = rng.choice(item.reasons)
+            else:
+                sight = self._sight(item)
+                filled[item.name] = self.writer.write(sight, self.limits, rng, refused=refused)
+        return filled
+
+    def _gives_up(self, item: CaptionItem, rng: random.Random) -> bool:
+        return self.never_describes or (is_poor(item.image) and rng.random() < SAY_SO)
+
+    def practise(self, image: str, text: str) -> str:
+        """The answer to a question of a practice. Careless workers find everything good."""
+        sight = self.sights.get(image, Sight({}))
+        if not text:
+            return self.writer.write(sight, self.limits, random.Random(image), refused=False)
+        known = {name for each in self.sights.values() for name in each.things}
+        is_careful = isinstance(self.writer, Honest)
+        is_bad = is_careful and fault(text, sight=sight, known=known, others=())
+        return "bad" if is_bad else "good"
 
     def _sight(self, item: CaptionItem) -> Sight:
         """The contents of the image, or the keywords if the dataset has no boxes for it."""
-        seen = self.sights.get(item.image)
+        seen = self.sights.get(getattr(item, self.by))
         if seen is not None and seen.things:
             return seen
         return Sight(dict.fromkeys(item.keywords, 1))
 
 
 def _writers(campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]) -> list[Hand]:
-    sights, rules = sights_by_address(campaign), campaign.config.captions
+    return writers(campaign, crew, rng, careless, sights_by_address(campaign))
+
+
+def writers(
+    campaign: Campaign,
+    crew: Crew,
+    rng: random.Random,
+    careless: set[int],
+    sights: Mapping[str, Sight],
+    by: str = "image",
+) -> list[Hand]:
+    """The hands of a crew; `sights` and `by` as in Captioner."""
+    rules = campaign.config.captions
     limits = Limits(rules.least_words, rules.most_words)
     elsewhere = [sight for _, sight in sorted(sights.items()) if sight.things]
-    bad = dict(zip(sorted(careless), CARELESS_WRITERS * crew.size, strict=False))
+    known = (NEVER_DESCRIBES, *CARELESS_WRITERS) if rules.cannot_describe else CARELESS_WRITERS
+    bad = dict(zip(sorted(careless), known * crew.size, strict=False))
     kinds = [bad.get(index, HONEST) for index in range(crew.size)]
-    return [
-        Hand(kind, Captioner(writer_of(kind, rng, elsewhere), limits, sights)) for kind in kinds
+    captioners = [
+        Captioner(writer_of(kind, rng, elsewhere), limits, sights, by, kind == NEVER_DESCRIBES)
+        for kind in kinds
     ]
+    return [
+        Hand(kind, captioner, captioner.practise)
+        for kind, captioner in zip(kinds, captioners, strict=True)
+    ]
+
+
+def is_poor(address: str) -> bool:
+    """Whether the image at this address is one of those that honest workers cannot describe."""
+    return crc32(address.encode()) % ONE_POOR_IN == 0
 
 
 def writer_of(kind: str, rng: random.Random, elsewhere: Sequence[Sight]) -> Writer:
     match kind:
-        case "honest":
+        case "honest" | "never describes":
             return Honest()
         case "keyword list":
             return KeywordLister()
@@ -79,15 +128,19 @@ class _CaptionJudge:
         self.known = {name for sight in self.sights.values() for name in sight.things}
 
     def __call__(self, response: Response) -> str:
+        if response.cannot_describe:
+            poor = is_poor(display_url(response.task.image))
+            return "" if poor else "not described, although it can be"
         return fault(
             response.caption.text,
             sight=self.sights[response.task.image_id],
             known=self.known,
-            others=_other_captions(response),
+            others=other_captions(response),
         )
 
 
-def _other_captions(response: Response) -> list[str]:
+def other_captions(response: Response) -> list[str]:
+    """The worker's other captions."""
     return list(
         Response.objects.filter(worker=response.worker_id, caption__isnull=False)
         .exclude(pk=response.pk)

@@ -5,12 +5,11 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from annotate.kinds.boxes import numbered_boxes
 from annotate.kinds.correspondence.answers import WordKind, as_value, box_value, rules_of
-from annotate.kinds.correspondence.boxes import numbered_boxes
 from annotate.models import Campaign, ObjectClass, Response
 from corpora.language.tokens import tokens
-from simulation.kinds.base import HONEST, Crew, Simulated
-from simulation.workers.crowd import Hand
+from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
 from simulation.workers.pages import LinkItem, TaskForm
 from simulation.workers.words import references
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from . import schemas
-from .state import Refused, World
+from .state import Refused, Study, World, new_id
 
 
 class Answer(NamedTuple):
@@ -32,12 +32,14 @@ class Routes:
         self.world, self.token = world, token
         found: list[tuple[str, str, Handler, Schema | None]] = [
             ("GET", "/users/me/", self.me, None),
+            ("POST", "/workspaces/ID/projects/", self.create_project, schemas.CREATE_PROJECT),
             ("POST", "/studies/", self.create_study, schemas.CREATE_STUDY),
             ("GET", "/studies/ID/", self.study, None),
             ("PATCH", "/studies/ID/", self.update_study, schemas.UPDATE_STUDY),
             ("DELETE", "/studies/ID/", self.delete_study, None),
             ("POST", "/studies/ID/transition/", self.move_study, schemas.STUDY_TRANSITION),
             ("GET", "/studies/ID/cost/", self.spent, None),
+            ("POST", "/studies/ID/screen-out-submissions/", self.screen_out, schemas.SCREEN_OUT),
             ("POST", "/study-cost-calculator/", self.cost, schemas.COST),
             ("GET", "/workspaces/ID/balance/", self.balance, None),
             ("GET", "/submissions/ID/", self.submission, None),
@@ -60,6 +62,8 @@ class Routes:
             ("/studies/", self.studies),
             ("/projects/ID/studies/", self.studies_of_project),
             ("/studies/ID/submissions/", self.submissions),
+            ("/submissions/", self.all_submissions),
+            ("/messages/unread/", lambda _query: []),
             ("/hooks/secrets/", self.secrets),
             ("/hooks/subscriptions/", self.subscriptions),
         ]
@@ -98,18 +102,35 @@ class Routes:
 
     def projects(self, _query: Query, workspace: str) -> list[Row]:
         self.world.check_workspace(workspace)
-        return [{"id": self.world.project, "title": "Stand-in", "owner": self.world.user}]
+        return [self._project(each) for each in self.world.projects]
+
+    def create_project(self, workspace: str, body: dict[str, Any]) -> Answer:
+        self.world.check_workspace(workspace)
+        made = new_id()
+        self.world.projects[made] = body["title"]
+        return Answer(201, self._project(made))
+
+    def _project(self, project: str) -> Row:
+        title = self.world.projects[project]
+        return {"id": project, "title": title, "owner": self.world.user}
 
     def studies(self, query: Query) -> list[Row]:
-        rows = [each.shown_in_list() for each in self.world.studies.values()]
+        return self._listed(query, list(self.world.studies.values()))
+
+    def _listed(self, query: Query, studies: list[Study]) -> list[Row]:
+        rows = [each.shown_in_list() for each in studies]
         if query.get("ordering") == "-date_created":
             rows.reverse()
         return [row for row in rows if query.get("state") in (None, row["status"])]
 
     def studies_of_project(self, query: Query, project: str) -> list[Row]:
-        if project != self.world.project:
+        if project not in self.world.projects:
             raise Refused(404, "There is no such project.")
-        return self.studies(query)
+        first = self.world.project
+        studies = self.world.studies.values()
+        return self._listed(
+            query, [each for each in studies if each.fields.get("project", first) == project]
+        )
 
     def create_study(self, body: dict[str, Any]) -> Answer:
         return Answer(201, self.world.create(dict(body)).shown())
@@ -134,6 +155,22 @@ class Routes:
     def submissions(self, _query: Query, study_id: str) -> list[Row]:
         rows = self.world.of_study(self.world.study(study_id))
         return [each.shown() for each in rows]
+
+    def all_submissions(self, query: Query) -> list[Row]:
+        if "study" in query:
+            return self.submissions(query, query["study"])
+        return [each.shown() for each in self.world.submissions.values()]
+
+    def screen_out(self, study_id: str, body: dict[str, Any]) -> Answer:
+        self.world.screen_out(
+            self.world.study(study_id),
+            [self.world.submission(each) for each in body["submission_ids"]],
+            bonus=round(100 * body["bonus_per_submission"]),
+            increase=body.get("increase_places", False),
+        )
+        amount = {"amount": body["bonus_per_submission"], "currency": "USD"}
+        message = "The request to bulk screen out has been made successfully."
+        return Answer(200, {"message": message, "payment_per_participant": amount})
 
     def spent(self, study_id: str) -> Answer:
         cents = self.world.spent(self.world.study(study_id))

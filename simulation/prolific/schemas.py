@@ -84,6 +84,7 @@ FIELDS: dict[str, Any] = {
     "content_warning_details": {"type": "string"},
     "metadata": TEXT_OR_NOTHING,
     "is_external_study_url_secure": {"type": "boolean"},
+    "is_custom_screening": {"type": "boolean"},
     # Of earlier versions of the reference; published clients still send them.
     "completion_code": TEXT,
     "completion_option": {"enum": ["url", "code"]},
@@ -103,6 +104,21 @@ UPDATE_STUDY: dict[str, Any] = {
     "type": "object",
     "properties": FIELDS,
     "minProperties": 1,
+    "additionalProperties": False,
+}
+CREATE_PROJECT: dict[str, Any] = {
+    "type": "object",
+    "properties": {"title": TEXT},
+    "required": ["title"],
+}
+SCREEN_OUT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "submission_ids": {"type": "array", "items": TEXT, "minItems": 1},
+        "bonus_per_submission": {"type": "number", "exclusiveMinimum": 0},
+        "increase_places": {"type": "boolean"},
+    },
+    "required": ["submission_ids", "bonus_per_submission"],
     "additionalProperties": False,
 }
 STUDY_TRANSITION: dict[str, Any] = {

@@ -138,6 +138,7 @@ class World:
     def __init__(self, *, balance: int = 10_000_00, fee: str = "0.3333", vat: str = "0.20") -> None:
         self.balance, self.fee, self.vat = balance, Decimal(fee), Decimal(vat)
         self.user, self.workspace, self.project = new_id(), new_id(), new_id()
+        self.projects = {self.project: "Stand-in"}
         self.studies: dict[str, Study] = {}
         self.submissions: dict[str, Submission] = {}
         self.bulks: dict[str, Bulk] = {}
@@ -272,6 +273,23 @@ class World:
         done = sum(each.status == "SCREENED OUT" for each in self.of_study(study))
         if done >= study.screen_out[1] and study.status == "ACTIVE":
             self._set_study(study, "PAUSED")
+
+    def screen_out(
+        self, study: Study, submissions: list[Submission], *, bonus: int, increase: bool
+    ) -> None:
+        """Screen out submissions of a study with its own screening, and pay each a bonus."""
+        if not study.fields.get("is_custom_screening"):
+            raise Refused(400, "The study was not created with is_custom_screening.")
+        for each in submissions:
+            if each.study is not study or each.status not in ("ACTIVE", "AWAITING REVIEW"):
+                raise Refused(400, f"Submission {each.id} cannot be screened out.")
+        bulk = self.set_up_bonuses(study, [(each.id, bonus) for each in submissions])
+        self.pay_bonuses(bulk.id)
+        for each in submissions:
+            self._set(each, "SCREENED OUT")
+        if not increase:
+            # The places that are free now stay empty.
+            study.fields["total_available_places"] = study.places - len(submissions)
 
     def request_return(self, submission: Submission, reason: str) -> None:
         if submission.status not in ("ACTIVE", "AWAITING REVIEW"):

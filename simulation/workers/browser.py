@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
 
@@ -42,6 +42,9 @@ class WorkerBrowser:
     token: str = ""
     is_signed_in: bool = False
     seen_images: set[str] = field(default_factory=set)
+    # Answers a question of a practice: `good` or `bad` for an image's URL and a caption, or a
+    # caption if there is none.
+    practise: Callable[[str, str], str] = lambda _image, _text: "good"
 
     def __post_init__(self) -> None:
         # Do not look for a proxy for local addresses: that takes time with each request.
@@ -98,8 +101,11 @@ class WorkerBrowser:
         address = f"{accepted.page}/return"
         _checked(self._post(address, {"csrfmiddlewaretoken": self.token}))
 
-    def open_task(self, accepted: Accepted) -> TaskForm:
-        """Open the frame and load its images; raises NothingLeft."""
+    def open_task(self, accepted: Accepted) -> TaskForm | None:
+        """Open the frame, practise if the page asks for it, and load the images.
+
+        Returns None if the practice was all there was to submit. Raises NothingLeft.
+        """
         for _ in range(ATTEMPTS - 1):
             answer = self._get(accepted.frame)
             if answer.status_code != 404:
@@ -108,7 +114,25 @@ class WorkerBrowser:
             time.sleep(RELOADS_AFTER)
         else:
             answer = self._get(accepted.frame)
-        return self._task_form(_checked(answer))
+        answer = self._practised(_checked(answer))
+        if _soup(answer).select_one("form[data-forward]"):
+            self._forward(answer)
+            return None
+        return self._task_form(answer)
+
+    def _practised(self, answer: requests.Response) -> requests.Response:
+        """The page after the practice, or the same page if it has none; raises NothingLeft."""
+        while form := _soup(answer).select_one("form[data-practice]"):
+            fields = hidden_fields(form)
+            if form.select_one("[name=answer]"):
+                graded = form.select_one("[data-graded]")
+                image = str(form.select("img[data-task-image]")[0]["src"])
+                self._load_images(answer.url, [image])
+                fields["answer"] = self.practise(image, graded.get_text() if graded else "")
+            elif form.select_one("button") is None:
+                raise NothingLeft
+            answer = _checked(self._post(answer.url, fields))
+        return answer
 
     def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
         """Submit the task's form.
@@ -119,7 +143,12 @@ class WorkerBrowser:
         answer = self._post(task.action, {**task.hidden, **answers})
         if answer.status_code == 422:
             return self._task_form(answer)
-        form = _soup(_checked(answer)).select_one("form[data-forward]")
+        self._forward(_checked(answer))
+        return None
+
+    def _forward(self, answer: requests.Response) -> None:
+        """Submit to the marketplace what the site has stored."""
+        form = _soup(answer).select_one("form[data-forward]")
         if form is None:
             raise SiteError("The answer was taken, but there is no form that hands it on.")
         target = urljoin(answer.url, str(form["action"]))
@@ -128,7 +157,6 @@ class WorkerBrowser:
             # After a lost connection, the response to the second attempt says that the first one
             # arrived.
             raise SiteError(f"The submission was answered with {submitted.status_code}.")
-        return None
 
     def _task_form(self, answer: requests.Response) -> TaskForm:
         page = _soup(answer)

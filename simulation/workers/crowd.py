@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from annotate.models import Campaign, Response
 from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
 from simulation.workers.pages import SiteError, TaskForm
 
@@ -26,6 +27,7 @@ class Hand(NamedTuple):
 
     kind: str
     work: Work
+    practise: Callable[[str, str], str] | None = None  # as in WorkerBrowser
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ def members(
 ) -> list[Member]:
     """Create the members, with heavy-tailed activity: few workers do most HITs."""
     rng = random.Random(f"{seed}/crowd")
+    for browser, hand in zip(browsers, hands, strict=True):
+        browser.practise = hand.practise or browser.practise
     return [
         Member(name, browser, hand, weight=min(8.0, rng.paretovariate(1.2)))
         for name, browser, hand in zip(names, browsers, hands, strict=True)
@@ -204,10 +208,11 @@ class Crowd:
             self._give_back(member, accepted)
             self._count("found_nothing")
             raise
-        if self._leaves(member, accepted):
-            return False
-        rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
-        self._answer(member, task, rng)
+        if task is not None:
+            if self._leaves(member, accepted):
+                return False
+            rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
+            self._answer(member, task, rng)
         with self._changed:
             self.outcome.submitted[member.name] += 1
             self._on_submission()
@@ -253,3 +258,26 @@ class Crowd:
     def _count_error(self, message: str) -> None:
         with self._changed:
             self.outcome.errors[message] += 1
+
+
+HONEST = "honest"
+
+# Returns the reason why a response is bad, in a reviewer's words, or an empty text.
+Judge = Callable[[Response], str]
+
+
+class Crew(NamedTuple):
+    """Size of a crowd, number of careless workers, and error rate of the others' links."""
+
+    size: int
+    careless: int
+    errors: float
+    seed: int
+
+
+class Simulated(NamedTuple):
+    """How the workers of a crew fill in the forms of a task type, and how a reviewer judges the
+    answers. `hands` gets the numbers of the careless workers."""
+
+    hands: Callable[[Campaign, Crew, random.Random, set[int]], list[Hand]]
+    judge: Callable[[Campaign], Judge]

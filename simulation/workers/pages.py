@@ -1,7 +1,7 @@
 """Read the contents of a task page from its HTML."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bs4 import Tag
 
@@ -12,11 +12,14 @@ class SiteError(Exception):
 
 @dataclass(frozen=True)
 class CaptionItem:
-    """An image to describe: its caption field, its URL and its keywords."""
+    """An image to describe: its caption field, its URL, its keywords, and the reasons that a worker
+    may choose in place of a caption, with the name of their field."""
 
     name: str
     image: str
     keywords: list[str]
+    reasons: list[str]
+    reason_name: str
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,37 @@ class LinkItem:
     boxes: dict[str, str]
 
 
-Item = CaptionItem | LinkItem
+@dataclass(frozen=True)
+class EditItem:
+    """A text about an image to edit: its field, the image's URL and the text so far."""
+
+    name: str
+    image: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ComparisonItem:
+    """Texts to compare, two by two in the order of the page, and the names of the questions."""
+
+    image: str
+    texts: list[str]
+    names: list[str]
+
+
+Item = CaptionItem | LinkItem | ComparisonItem | EditItem
 
 
 @dataclass(frozen=True)
 class TaskForm:
-    """The task's form: its items, its hidden fields, and problems of an earlier answer."""
+    """The task's form: its items, its hidden fields, problems of an earlier answer, and the values
+    of each rating that it asks for before its items."""
 
     action: str
     hidden: dict[str, str]
     items: list[Item]
     problems: list[str]
+    ratings: dict[str, list[str]] = field(default_factory=dict)
 
 
 def read_form(form: Tag) -> TaskForm:
@@ -59,6 +82,7 @@ def read_form(form: Tag) -> TaskForm:
         action=str(form.get("action", "")),
         hidden=hidden_fields(form),
         items=items,
+        ratings=_ratings(form),
         problems=[li.get_text(strip=True) for li in form.select("[data-problems] li")],
     )
 
@@ -68,8 +92,15 @@ def hidden_fields(form: Tag) -> dict[str, str]:
     return {
         str(each["name"]): str(each.get("value", ""))
         for each in form.select("input[name]")
-        if each.get("type") not in {"submit", "button"}
+        if each.get("type") not in {"submit", "button", "checkbox", "radio"}
     }
+
+
+def _ratings(form: Tag) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in form.select("fieldset.rate-first input[type=radio]"):
+        found.setdefault(str(each["name"]), []).append(str(each["value"]))
+    return found
 
 
 def _item(fieldset: Tag) -> Item:
@@ -84,7 +115,15 @@ def _item(fieldset: Tag) -> Item:
 
 def _caption_item(area: Tag, fieldset: Tag, image: str) -> CaptionItem:
     keywords = [li.get_text(strip=True) for li in fieldset.select("[data-keywords] li")]
-    return CaptionItem(str(area["name"]), image, keywords)
+    select = fieldset.select_one("select[name^=cannot_describe-]")
+    values = [str(option["value"]) for option in select.select("option")] if select else []
+    reasons = [value for value in values if value]
+    name = str(select["name"]) if select else ""
+    return CaptionItem(str(area["name"]), image, keywords, reasons, name)
+
+
+def _edit_item(area: Tag, _fieldset: Tag, image: str) -> EditItem:
+    return EditItem(str(area["name"]), image, area.get_text().strip())
 
 
 def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
@@ -101,7 +140,15 @@ def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
     )
 
 
+def _comparison_item(_found: Tag, fieldset: Tag, image: str) -> ComparisonItem:
+    names = [str(each["name"]) for each in fieldset.select("input[type=radio]")]
+    texts = [each.get_text() for each in fieldset.select(".pair blockquote")]
+    return ComparisonItem(image, texts, list(dict.fromkeys(names)))
+
+
 READERS: dict[str, Callable[[Tag, Tag, str], Item]] = {
     "textarea[name^=caption-]": _caption_item,
+    "textarea[name^=text-]": _edit_item,
     "[data-sentence]": _link_item,
+    ".pair": _comparison_item,
 }

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from django.db.models import Q, QuerySet
+
 from annotate.images.copies import display_url
-from annotate.models import Box, Campaign
+from annotate.models import Box, Campaign, Image
 from annotate.queries.keywords import hidden_class_numbers
 from simulation.workers.words import (
     ANIMALS,
@@ -225,23 +227,28 @@ def _too_short(sight: Sight, rng: random.Random) -> str:
 
 
 def sights_of(campaign: Campaign) -> dict[int, Sight]:
-    """The contents of each of a campaign's images by primary key, without parts of objects."""
+    """The contents of each of a campaign's images, and of its practice's, by primary key, without
+    parts of objects."""
     things: dict[int, dict[str, int]] = defaultdict(dict)
     hidden = hidden_class_numbers()
+    images = _images(campaign)
     rows = (
         Box.objects.verified()
-        .filter(image__tasks__campaign=campaign)
+        .filter(image__in=images)
         .values_list("image_id", "object_class_id", "object_class__name", "is_group")
     )
     for image, object_class, name, is_group in rows.iterator():
         if object_class not in hidden:
             things[image][name] = things[image].get(name, 0) + (GROUP if is_group else 1)
-    images = campaign.tasks.values_list("image_id", flat=True)
-    return {image: Sight(things.get(image, {})) for image in images}
+    return {image.pk: Sight(things.get(image.pk, {})) for image in images}
 
 
 def sights_by_address(campaign: Campaign) -> dict[str, Sight]:
     """The contents of each image by the URL that the task page uses."""
     sights = sights_of(campaign)
-    tasks = campaign.tasks.select_related("image")
-    return {display_url(task.image): sights[task.image_id] for task in tasks}
+    return {display_url(image): sights[image.pk] for image in _images(campaign)}
+
+
+def _images(campaign: Campaign) -> QuerySet[Image]:
+    shown = Q(tasks__campaign=campaign) | Q(practised_in=campaign)
+    return Image.objects.filter(shown).distinct()

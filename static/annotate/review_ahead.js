@@ -58,6 +58,19 @@ export class Counted {
   }
 }
 
+/** What the status line says after a verdict. */
+export function recorded(verdict, reason) {
+  return verdict === "BAD" ? `Judged bad: ${reason}.` : "Judged good.";
+}
+
+/** The chosen reason, as the page words it or in the reviewer's words. */
+function reasonIn(form) {
+  const radios = [...form.querySelectorAll("input[type=radio]")];
+  const chosen = radios.find((radio) => radio.checked);
+  if (chosen && chosen === radios.at(-1)) return form.querySelector("input[type=text]").value.trim();
+  return chosen?.nextSibling.textContent.trim();
+}
+
 class ReviewPage {
   constructor(root) {
     this.root = root;
@@ -66,6 +79,8 @@ class ReviewPage {
     this.unsaved = new Counted(); // Keys of items with verdicts, or their end, on the way.
     this.past = []; // Items that were judged or skipped, the latest one last.
     this.again = new Counted(); // Keys of items whose verdict is being taken back.
+    this.undo = root.querySelector("[data-review-undo]");
+    this.hasEarlier = !this.undo.hidden; // Whether a verdict from before this page can go back.
     this.add = inTurn((failures) => this.tellOfFailure(failures));
     this.keep(root);
   }
@@ -98,6 +113,7 @@ class ReviewPage {
   /** Put the next item in place of the one that is shown. */
   show() {
     const next = this.ahead.shift();
+    if (this.shown) this.say("");
     this.shown?.remove();
     if (!next) {
       this.root.setAttribute("aria-busy", "true");
@@ -111,6 +127,12 @@ class ReviewPage {
     measure();
   }
 
+  /** Fill the status line in place of what was said before. */
+  say(words) {
+    for (const old of this.root.querySelectorAll("[data-review-messages] .success")) old.remove();
+    this.root.querySelector("[data-review-said]").textContent = words;
+  }
+
   judge(form) {
     const fields = new URLSearchParams(new FormData(form));
     const item = this.shown;
@@ -118,7 +140,9 @@ class ReviewPage {
     if (item.dataset.verdict) this.retract(item);
     item.dataset.verdict = fields.get("verdict");
     this.past.push(item);
+    const said = recorded(fields.get("verdict"), reasonIn(form));
     this.show();
+    this.say(said);
     this.save(key, form.action, fields);
   }
 
@@ -189,6 +213,7 @@ class ReviewPage {
 
   /** Put an item in place of the one that is shown. */
   put(item) {
+    this.say("");
     this.shown?.remove();
     this.root.removeAttribute("aria-busy");
     delete item.dataset.choosing;
@@ -205,6 +230,8 @@ class ReviewPage {
     const { verdict } = item.dataset;
     note.hidden = !verdict;
     note.textContent = verdict ? `You judged this ${verdict.toLowerCase()}. Another verdict replaces yours, Z takes it back, → goes on.` : "";
+    const judged = [item, ...this.past].some((one) => one.dataset.verdict);
+    this.undo.hidden = !this.hasEarlier && !judged;
     this.root.querySelector("[data-review-back]").hidden = this.past.length === 0;
     this.root.querySelector("[data-review-forward]").hidden = !verdict;
   }
@@ -240,6 +267,7 @@ class ReviewPage {
     for (const part of ["[data-review-messages]", "[data-review-left]"]) {
       this.root.querySelector(part).replaceChildren(...answer.querySelector(part).childNodes);
     }
+    if (this.root.querySelector("[data-review-messages] .warning")) this.say("");
     this.keep(answer);
     if (!this.shown && this.unsaved.keys.length === 0) location.reload();
   }

@@ -1,11 +1,12 @@
-// Single keys on the review page: g good, b bad and then a number for the reason, s skip, o asks
-// for a second opinion, z takes the last verdict back, and the arrows go back to earlier captions and forward again.
+// Single keys on the review page: g good, b bad and then a number for the reason, a number and then
+// Enter likewise, s skip, o asks for a second opinion, z takes the last verdict back, and the arrows
+// go back to earlier captions and forward again.
 // The page's forms work without it; a key only does what a click on the same control does.
 
 const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"], ["z", "undo"], ["o", "ask"],
   ["arrowleft", "back"], ["arrowright", "forward"]]);
 const HEADER = new Map([["back", "[data-review-back]"], ["forward", "[data-review-forward]"],
-  ["undo", "[data-review-undo] button"]]);
+  ["undo", "[data-review-undo]:not([hidden]) button"]]);
 const TEXT_FIELDS = ["text", "search", "email", "number", "password", "url"];
 
 /** Whether a key typed at this element is text that somebody writes. */
@@ -16,38 +17,44 @@ export function isTyping({ tagName, type, isContentEditable }) {
 
 /**
  * What a key means: "good", "skip", "ask", "choose" (show the reasons), "cancel", "undo", "back",
- * "forward", {reason: index}, or null. While a reason is chosen, the arrows move among the reasons.
- * Numbers mean reasons only after "b", so that a slip of the hand discards nothing.
+ * "forward", {reason: index}, {mark: index}, or null. While a reason is chosen, the arrows move
+ * among the reasons. A number gives the verdict only after "b" (`atOnce`); otherwise it marks the
+ * reason and waits for Enter, so that a slip of the hand discards nothing.
  */
-export function meaning(key, { choosing, reasons }) {
+export function meaning(key, { choosing, atOnce = choosing, reasons }) {
   const number = Number.parseInt(key, 10);
-  if (choosing && number >= 1 && number <= reasons) return { reason: number - 1 };
+  if (number >= 1 && number <= reasons) return { [atOnce ? "reason" : "mark"]: number - 1 };
   if (choosing && key === "Escape") return "cancel";
   if (choosing && key.startsWith("Arrow")) return null;
   return KEYS.get(key.toLowerCase()) ?? null;
 }
 
 function act(review, what) {
+  if (HEADER.has(what)) {
+    document.querySelector(HEADER.get(what))?.click();
+    return;
+  }
   const fieldset = review.querySelector("[data-review-reasons]");
   const radios = fieldset.querySelectorAll("input[type=radio]");
-  if (HEADER.has(what)) document.querySelector(HEADER.get(what))?.click();
-  else if (what === "good") review.querySelector("[data-review-good]").click();
+  if (what === "good") review.querySelector("[data-review-good]").click();
   else if (what === "skip") review.querySelector("[data-review-skip]").click();
   else if (what === "ask") {
     review.querySelector("[data-review-ask]")?.setAttribute("open", "");
     review.querySelector("[data-review-ask] input[type=text]")?.focus();
   } else if (what === "cancel") {
     delete review.dataset.choosing;
+    radios[0].form.reset();
     document.activeElement?.blur();
   } else if (what === "choose") {
-    review.dataset.choosing = "";
+    review.dataset.choosing = "at-once";
     radios[0].focus();
   } else {
-    const radio = radios[what.reason];
+    const radio = radios[what.reason ?? what.mark];
+    review.dataset.choosing ??= "";
     radio.checked = true;
     keepOtherInStep(fieldset, { isTyped: false });
-    const isOther = what.reason === radios.length - 1;
-    if (isOther) fieldset.querySelector("input[type=text]").focus();
+    if (radio === [...radios].at(-1)) fieldset.querySelector("input[type=text]").focus();
+    else if ("mark" in what) radio.focus();
     else radio.form.requestSubmit();
   }
 }
@@ -63,12 +70,18 @@ function keepOtherInStep(fieldset, { isTyped }) {
 function listen() {
   document.addEventListener("keydown", (event) => {
     const review = document.querySelector("[data-review]");
-    if (!review || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const isLeaving = event.key === "Escape" && event.target.closest("[data-review-reasons]");
+    if (isTyping(event.target) && !isLeaving) return;
     if (event.target.type === "radio" && event.key.startsWith("Arrow")) return;
-    const reasons = review.querySelectorAll("[data-review-reasons] input[type=radio]").length;
-    const what = meaning(event.key, { choosing: "choosing" in review.dataset, reasons });
-    if (what === null) return;
+    const choice = review?.dataset.choosing;
+    const what = meaning(event.key, {
+      choosing: choice !== undefined,
+      atOnce: choice === "at-once",
+      reasons: review?.querySelectorAll("[data-review-reasons] input[type=radio]").length ?? 0,
+    });
+    // The page without a caption has the keys of the header alone.
+    if (what === null || (!review && !HEADER.has(what))) return;
     event.preventDefault();
     performance.clearMarks("review-key");
     performance.mark("review-key", { startTime: event.timeStamp });

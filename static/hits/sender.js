@@ -66,7 +66,12 @@ function fill(form, fields) {
   let isChanged = false;
   for (const [name, value] of Object.entries(fields)) {
     const field = form.elements[name];
-    if (!field || field.value === value) continue;
+    if (!field || (field.value === value && field.type !== "checkbox")) continue;
+    if (field.type === "checkbox") {
+      isChanged ||= !field.checked;
+      field.checked = true;
+      continue;
+    }
     const isMissing = field.options && ![...field.options].some((one) => one.value === value);
     if (isMissing) field.add(new Option(value, value));
     field.value = value;

@@ -80,9 +80,14 @@ def said(response):
 def outcome(response):
     """All that the site says about an upload: the answer, and what its job says."""
     jobs = run_jobs()
-    assert all(job.status == JobStatus.DONE for job in jobs), [job.error for job in jobs]
+    errors = [job.error for job in jobs if job.status != JobStatus.DONE]
+    assert all(error.startswith("No image was imported.") for error in errors), errors
     lines = [line.text for job in jobs for line in job.lines.all()]
     return "\n".join([said(response), *lines])
+
+
+def said_by(job):
+    return "\n".join(line.text for line in job.lines.all())
 
 
 def left_over(settings):
@@ -223,6 +228,27 @@ def test_what_is_no_photograph_is_named_and_the_rest_is_imported(
         assert "empty" in found
         assert not Image.objects.exists()
     assert left_over(settings) == []
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_an_import_without_any_image_fails_with_the_first_files_and_their_reasons(send, number):
+    files = [file(f"notes-{each}.txt", b"no image") for each in range(number)]
+
+    send(PAGE, *files)
+
+    [job] = run_jobs()
+    assert job.status == JobStatus.FAILED
+    assert job.error.startswith("No image was imported.\n")
+    assert "notes-0.txt: is not an image in a supported format" in job.error
+    assert ("and 2 more" in job.error) == (number == 7)
+    assert ("notes-6.txt" in said_by(job)) == (number == 7)
+
+
+def test_the_log_of_an_import_says_its_result_once(send):
+    send(PAGE, file("a.png", photograph()))
+
+    [job] = run_jobs()
+    assert said_by(job).count("1 image imported") == 1
 
 
 # Names

@@ -12,12 +12,11 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from background import clock
-from background.celery_tasks import hand_on, pass_on
-from background.jobs import registry
-from background.jobs.registry import JobKind
+from background.jobs import work as kinds
 from background.jobs.requests import request_job
-from background.jobs.work import Result, Work, stopping
+from background.jobs.work import JobKind, Result, Work, stopping
 from background.models import Job, JobStatus
+from background.tasks import hand_on, pass_on
 from hits.tasks import sync_campaigns
 from tests.factories import NOON
 from tests.hits.conftest import make_campaign
@@ -94,8 +93,8 @@ def test_an_entry_is_due_at_the_start_and_stays_due_until_it_succeeds(done):
 @pytest.fixture
 def kind(monkeypatch):
     def add(work):
-        registry.kind_named("release")
-        monkeypatch.setitem(registry._kinds, "try", JobKind("try", "Try", work))
+        kinds.kind_named("release")
+        monkeypatch.setitem(kinds._kinds, "try", JobKind("try", "Try", work))
         return request_job(kind="try", arguments={}, user=None, at=NOON)
 
     return add

@@ -6,11 +6,10 @@ import pytest
 from celery import shared_task
 from django.db import OperationalError
 
-from background.celery_tasks import PatientTask
 from background.failures import FailureOver, end_failure, note_failure, solve_failure
 from background.figures import Figures
 from background.jobs.leases import fail, take
-from background.jobs.requests import request_job, run_again
+from background.jobs.requests import JOBS_ARE_KEPT, delete_old_failures, request_job, run_again
 from background.models import (
     Delivery,
     DeliveryStatus,
@@ -22,7 +21,7 @@ from background.models import (
     Webhook,
 )
 from background.notices.sending import MOST_ATTEMPTS, try_delivery
-from background.retention import JOBS_ARE_KEPT, delete_old_failures
+from background.tasks import PatientTask
 from hits.services.syncs import LASTING, keep_problems
 from tests.factories import NOON, CampaignFactory, TeamFactory, UserFactory
 

@@ -2,11 +2,22 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from annotate.models import Image, Release
+from annotate.services.releases import freeze
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ImageFactory,
+    ResponseFactory,
+    TaskFactory,
+)
 from tests.hits.conftest import marketplace, requester  # noqa: F401
 from tests.servers import PATIENCE
 
@@ -74,16 +85,68 @@ def site(live_server, settings, requester) -> str:  # noqa: F811
 
 
 @pytest.fixture
+def worker(marketplace):  # noqa: F811
+    return marketplace.fresh_workers(1)[0]
+
+
+@pytest.fixture
+def release() -> Release:
+    """A release of two images."""
+    campaign = CampaignFactory(slug="scenes", config={"references": 2})
+    for number in (1, 2):
+        task = TaskFactory(campaign=campaign, number=number, image=ImageFactory(url=""))
+        ResponseFactory.create_batch(3, task=task)
+    return freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+
+
+SIZES = {"astronaut.png": (512, 512), "chelsea.png": (451, 300), "rocket.jpg": (640, 427)}
+
+
+@pytest.fixture
+def picture(shared_data, settings) -> Callable[[str], dict[str, object]]:
+    """Puts a real photograph into MEDIA_ROOT; returns the fields of its image."""
+
+    def put(name: str) -> dict[str, object]:
+        path = settings.MEDIA_ROOT / "images" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((shared_data / "images" / name).read_bytes())
+        width, height = SIZES[name]
+        return {"file": f"images/{name}", "width": width, "height": height}
+
+    return put
+
+
+@pytest.fixture
+def photograph(site, picture) -> Image:
+    """A real photograph of an astronaut in front of a flag and a model of a rocket."""
+    return ImageFactory(**picture("astronaut.png"), author="NASA")
+
+
+def keep_picture(page: Page, name: str) -> None:
+    """Take a picture, for people who look at it, if SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+def let_in(context: BrowserContext, site: str, user: User) -> None:
+    """Sign the user in at the requester site without its form."""
+    client = Client()
+    client.force_login(user)
+    session = client.cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
+
+
+@pytest.fixture
 def sign_in(page: Page, site: str):
     """Sign a user in at the requester site with the form."""
 
-    def sign_in_as(user, password: str = "a long password") -> None:
+    def sign_in_as(user, password: str = "a long password", *, leads_to: str = "/") -> None:
         user.set_password(password)
         user.save()
         page.goto(f"{site}/sign-in/")
         page.get_by_label("Username").fill(user.username)
         page.get_by_label("Password").fill(password)
         page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{site}/")
+        page.wait_for_url(site + leads_to)
 
     return sign_in_as

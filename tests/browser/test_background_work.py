@@ -1,13 +1,9 @@
 """Jobs and notices in the browser: pages that refresh themselves, on a phone and a wide screen."""
 
-import os
-
 import pytest
-from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.services.releases import freeze
 from background.jobs import leases
 from background.jobs.requests import request_job
 from background.jobs.work import Result, Work
@@ -15,13 +11,9 @@ from background.models import Job
 from background.notices.choices import add_webhook, send_test
 from background.notices.sending import send_due
 from tests.accessibility import violations_in_both_schemes
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture, let_in
 from tests.factories import (
     NOON,
-    CampaignFactory,
-    ImageFactory,
-    ResponseFactory,
-    TaskFactory,
     UserFactory,
 )
 from tests.jobs import run_jobs
@@ -30,22 +22,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def release():
-    campaign = CampaignFactory(slug="scenes", config={"references": 2})
-    for number in (1, 2):
-        task = TaskFactory(campaign=campaign, number=number, image=ImageFactory(url=""))
-        ResponseFactory.create_batch(3, task=task)
-    return freeze(campaign=campaign, name="v1", seed=1, at=NOON)
-
-
-@pytest.fixture
 def user(page: Page, site: str):
     """A researcher who is signed in."""
     user = UserFactory(username="ada", email="ada@lab.example", is_staff=True, is_superuser=True)
-    client = Client()
-    client.force_login(user)
-    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}
-    page.context.add_cookies([cookie])
+    let_in(page.context, site, user)
     return user
 
 
@@ -129,9 +109,7 @@ def test_the_pages_are_accessible_and_fit_the_screen(page, site, user, release, 
     for name, path in paths.items():
         page.goto(f"{site}{path}")
         expect(page.get_by_role("heading").first).to_be_visible()
-        if folder := os.environ.get("SCREENSHOTS"):
-            picture = f"{folder}/{name}-{size['width']}.png"
-            page.screenshot(path=picture, full_page=True)
+        keep_picture(page, f"{name}-{size['width']}")
         found = violations_in_both_schemes(page)
         assert not found, f"{name}: {found}"
         assert page.locator("html").evaluate("root => root.scrollWidth") <= size["width"], name

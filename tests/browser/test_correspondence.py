@@ -13,13 +13,12 @@ from corpora.language.tokens import tokens
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.services.intake import review_submitted
+from tests.browser.campaigns import accept, open_group
 from tests.browser.conftest import DESKTOP, PHONE
-from tests.browser.test_workers_day import accept, open_group
 from tests.factories import (
     BoxFactory,
     ClassFactory,
     GivenCaptionFactory,
-    ImageFactory,
     LinkCampaignFactory,
     LinkResponseFactory,
     LinkTaskFactory,
@@ -44,17 +43,13 @@ LYING_PHONE = {"width": 844, "height": 390}
 
 
 @pytest.fixture
-def image(shared_data, settings) -> Image:
+def image(photograph) -> Image:
     """A real photograph with a box that covers all of it and others that overlap."""
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
-    image = ImageFactory(file="images/astronaut.png", width=512, height=512, author="NASA")
     classes = {name: ClassFactory(name=name) for name in ["Flag", "Rocket", "Suit", "Woman"]}
     for name, x_min, x_max, y_min, y_max in BOXES:
         edges = {"x_min": x_min, "x_max": x_max, "y_min": y_min, "y_max": y_max}
-        BoxFactory(image=image, object_class=classes[name], **edges)
-    return image
+        BoxFactory(image=photograph, object_class=classes[name], **edges)
+    return photograph
 
 
 def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
@@ -71,11 +66,6 @@ def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
 def campaign(site, image, title) -> Campaign:
     """A published campaign on one caption."""
     return publish(image, [CAPTION], title=title)
-
-
-@pytest.fixture
-def worker(marketplace):
-    return marketplace.fresh_workers(1)[0]
 
 
 def word(frame: FrameLocator | Locator | Page, text: str) -> Locator:

@@ -1,14 +1,11 @@
 """Every page of the requester site, from the list of its URLs: accessible, and fits the screen."""
 
-import os
-from pathlib import Path
-
 import pytest
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.accessibility import RULES, violations
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, keep_picture
 from tests.config.every_row import world_of_a_team
 from tests.routes import ROUTES, address_of
 
@@ -16,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 WIDE = {"width": 1600, "height": 1000}
 # Pages that other tests look at: the task in its frame, and the API's pages when they are drawn.
-ELSEWHERE = {"hits:task", "api-documentation", "logout", "image-copy", "media"}
+ELSEWHERE = {"hits:task", "hits:told", "api-documentation", "logout", "image-copy", "media"}
 
 
 @pytest.fixture
@@ -62,7 +59,7 @@ def test_every_page_is_accessible_and_fits_the_screen(
         page.evaluate("document.querySelectorAll('main details').forEach((d) => (d.open = true))")
         for scheme, rules in RULES.items():
             page.emulate_media(color_scheme=scheme)
-            photograph(page, f"{route.replace(':', '-')}-{size['width']}-{scheme}.png")
+            keep_picture(page, f"{route.replace(':', '-')}-{size['width']}-{scheme}")
             for frame in page.frames:
                 faults += [f"{address} ({scheme}): {each}" for each in violations(frame, rules)]
         if page.evaluate("document.documentElement.scrollWidth") > size["width"]:
@@ -70,11 +67,6 @@ def test_every_page_is_accessible_and_fits_the_screen(
 
     assert len(pages) > 40
     assert not faults, "\n".join(faults)
-
-
-def photograph(page: Page, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / name, full_page=True)
 
 
 def test_the_keyboard_alone_reaches_everything(

@@ -13,12 +13,15 @@ from leaderboard.services.submissions import withdraw
 from tests.accessibility import violations_in_both_schemes
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.factories import UserFactory
-from tests.leaderboard.making import make_challenge, make_submission, make_submitter, results_of
-from tests.leaderboard.releases import make_release
+from tests.leaderboard.making import (
+    make_challenge,
+    make_release,
+    make_submission,
+    make_submitter,
+    results_of,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-PASSWORD = "a long password"
 
 
 @pytest.fixture
@@ -39,20 +42,6 @@ def challenge(site) -> Challenge:
     gone = make_submission(made, grace, results_of(24, "gone"), at=at, method="Oldnet")
     withdraw(submission=gone, reason="Trained on these images.", actor=UserFactory(), at=at)
     return made
-
-
-@pytest.fixture
-def sign_in_submitter(page: Page, site: str):
-    def sign_in_as(user) -> None:
-        user.set_password(PASSWORD)
-        user.save()
-        page.goto(f"{site}/sign-in/")
-        page.get_by_label("Username").fill(user.username)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{site}/challenges/")
-
-    return sign_in_as
 
 
 def test_an_owner_creates_a_challenge_and_publishes_its_board(page, site, sign_in):
@@ -78,11 +67,9 @@ def test_an_owner_creates_a_challenge_and_publishes_its_board(page, site, sign_i
     assert challenge.owner.username == "owner"
 
 
-def test_a_submitter_submits_corrects_a_mistake_and_reads_the_scores(
-    page, site, sign_in_submitter, tmp_path
-):
+def test_a_submitter_submits_corrects_a_mistake_and_reads_the_scores(page, site, sign_in, tmp_path):
     make_challenge(make_release(images=24)).submissions.all().delete()
-    sign_in_submitter(make_submitter())
+    sign_in(make_submitter(), leads_to="/challenges/")
     page.get_by_role("link", name="Kites").click()
     expect(page.get_by_text("3 left now.")).to_be_visible()
     wrong, right = tmp_path / "wrong.json", tmp_path / "right.json"
@@ -131,9 +118,7 @@ OWNERS = [*PAGES, "new/", "kites/manage/", "kites/manage/WITHDRAW/withdraw/"]
 
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
-def test_axe_finds_nothing_wrong_with_the_pages(
-    page, site, challenge, sign_in, sign_in_submitter, settings, size
-):
+def test_axe_finds_nothing_wrong_with_the_pages(page, site, challenge, sign_in, settings, size):
     settings.SUBMITTERS_MAY_SIGN_UP = True
     publish_board(challenge=challenge, at=timezone.now())
     page.set_viewport_size(size)
@@ -141,7 +126,7 @@ def test_axe_finds_nothing_wrong_with_the_pages(
     grace = scored.submitter
 
     check(page, f"{site}/challenges/sign-up/", size)
-    sign_in_submitter(grace)
+    sign_in(grace, leads_to="/challenges/")
     for path in PAGES:
         check(page, f"{site}/challenges/{path}", size)
     page.locator(".account summary").click()

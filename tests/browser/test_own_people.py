@@ -1,15 +1,12 @@
 """A person invited by a link does ten captions on a phone, and meets no term of a marketplace."""
 
-import os
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotate.models import Response
+from annotate.models import Image, Response
 from hits.reconcile.reconciler import reconcile
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, keep_picture
 from tests.browser.own_people import create_group, join, sign_operator_in, terms_in
 from tests.hits.conftest import make_campaign
 
@@ -20,15 +17,10 @@ SENTENCE = "A small boat number {} lies on a quiet beach beside two people."
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, title):
+def campaign(site, picture, title):
     """A published campaign on twelve photographs, for own people."""
     campaign = make_campaign(tasks=12, hit={"title": title}, workers={"who": "own"})
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
-    for task in campaign.tasks.select_related("image"):
-        task.image.file, task.image.width, task.image.height = "images/chelsea.png", 451, 300
-        task.image.save()
+    Image.objects.filter(tasks__campaign=campaign).update(**picture("chelsea.png"))
     reconcile(campaign)
     return campaign
 
@@ -54,8 +46,7 @@ class Way:
         self.faults += [f"{page.url}: {term}" for term in terms_in(page)]
         if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
             self.faults.append(f"{page.url} is wider than the screen")
-        if folder := os.environ.get("SCREENSHOTS"):
-            page.screenshot(path=Path(folder) / f"way-{self.seen:02}.png", full_page=True)
+        keep_picture(page, f"way-{self.seen:02}")
 
 
 def test_ten_captions_on_a_phone_without_a_term_of_the_marketplace(phone: Page, link, campaign):
@@ -111,5 +102,6 @@ def test_a_task_that_is_left_is_continued_with_what_was_written(phone: Page, lin
     # Signing out deletes it wherever the person is.
     phone.get_by_role("link", name="Home").tap()
     phone.get_by_role("button", name="Sign out").tap()
+    phone.get_by_role("main").get_by_role("button", name="Sign out").tap()
     phone.wait_for_url("**/sign-in*")
     assert phone.evaluate(drafts) == []

@@ -1,10 +1,8 @@
 """From photographs in a folder to a selection of them, in the browser."""
 
-import os
 from pathlib import Path
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
@@ -12,7 +10,7 @@ from playwright.sync_api import Page, expect
 from accounts.services.teams import first_team
 from annotate.models import Image, Selection
 from tests.accessibility import violations_in_both_schemes
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture, let_in
 from tests.factories import BoxFactory, ClassFactory, ImageFactory, SelectionFactory, UserFactory
 from tests.jobs import run_jobs
 
@@ -27,10 +25,7 @@ def folders(tmp_path, settings):
 
 @pytest.fixture
 def signed_in(page: Page, site: str) -> Page:
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}
-    page.context.add_cookies([cookie])
+    let_in(page.context, site, UserFactory(is_staff=True, is_superuser=True))
     return page
 
 
@@ -152,9 +147,8 @@ def test_the_pages_are_accessible_and_fit_the_screen(
         page.goto(site + address.format(image=examples))
         for details in page.locator("details").all():
             details.evaluate("element => { element.open = true; }")
-        if folder := os.environ.get("SCREENSHOTS"):
-            name = address.strip("/").replace("/", "-").split("?")[0]
-            page.screenshot(path=f"{folder}/{name}-{size['width']}.png", full_page=True)
+        name = address.strip("/").replace("/", "-").split("?")[0]
+        keep_picture(page, f"{name}-{size['width']}")
         found = violations_in_both_schemes(page)
         assert not found, f"{address}: {found}"
         width = page.evaluate("document.documentElement.scrollWidth")

@@ -1,6 +1,5 @@
 """A study at the panel's stand-in, from the operator's form to a participant's bonus."""
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from annotate.kinds import KINDS
-from annotate.models import Response
-from hits.local.processes import clean_environment
+from annotate.models import Image, Response
+from hits.local import clean_environment
 from hits.reconcile.reconciler import reconcile
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, keep_picture
 from tests.browser.own_people import sign_operator_in
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess, running_marketplace
@@ -86,17 +85,12 @@ def marketplace(stand_in: StandIn, tmp_path: Path) -> Iterator[MarketplaceProces
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings):
+def campaign(site, picture):
     """A published campaign in German, on photographs, at a dollar a caption."""
     campaign = make_campaign(
         tasks=3, language="de", hit={"title": TITLE, "reward": "1.00"}, workers={"who": "panel"}
     )
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
-    for task in campaign.tasks.select_related("image"):
-        task.image.file, task.image.width, task.image.height = "images/chelsea.png", 451, 300
-        task.image.save()
+    Image.objects.filter(tasks__campaign=campaign).update(**picture("chelsea.png"))
     reconcile(campaign)
     return campaign
 
@@ -117,8 +111,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 def look(page: Page, name: str) -> None:
     """Check the page for accessibility and for its width."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"panel-{name}.png", full_page=True)
+    keep_picture(page, f"panel-{name}")
     assert [each["id"] for each in Axe().run(page).response["violations"]] == [], page.url
     width = page.viewport_size["width"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url

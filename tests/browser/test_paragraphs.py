@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotate.models import Response
 from hits.reconcile.reconciler import reconcile
-from tests.browser.test_task_on_a_phone import accept_at
+from tests.browser.campaigns import accept
 from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,7 +37,7 @@ def test_a_paragraph_is_written_and_stored_whole(phone, site, marketplace, title
     )
     reconcile(campaign)
     [worker] = marketplace.fresh_workers(1)
-    frame = accept_at(phone, worker, campaign)
+    frame = accept(phone, worker, campaign)
     field = frame.get_by_label(texts["label"])
     low = field.bounding_box()["height"]
     expect(frame.get_by_text(texts["shown"])).to_be_visible()

@@ -1,26 +1,22 @@
 """Rating captions in the marketplace's frame: by mouse, by keyboard, by touch and without
 JavaScript."""
 
-import os
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
-from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_config
-from annotate.models import Answer, Campaign
-from annotate.services.campaigns import create_campaign
-from hits.models import TaskPage
-from hits.reconcile.reconciler import reconcile
+from annotate.models import Campaign
 from tests.accessibility import violations_in_both_schemes
-from tests.browser.conftest import DESKTOP, PHONE
-from tests.browser.test_workers_day import accept, open_group
+from tests.browser.campaigns import (
+    accept,
+    draft,
+    expect_submitted,
+    open_group,
+    sources,
+    start,
+    stored,
+)
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture
 from tests.factories import (
-    NOON,
-    CaptionSetFactory,
-    GivenCaptionFactory,
-    ImageFactory,
     SelectionFactory,
 )
 
@@ -35,39 +31,18 @@ SMALLEST_PHONE = {"width": 320, "height": 640}
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, title) -> Campaign:
+def campaign(photograph, title) -> Campaign:
     """A published campaign on three captions of a real photograph, in the order of SENTENCES."""
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
-    image = ImageFactory(file="images/astronaut.png", width=512, height=512, author="NASA")
-    for name, text in SENTENCES.items():
-        GivenCaptionFactory(caption_set=CaptionSetFactory(name=name), image=image, text=text)
-    values = {
-        "name": "ratings",
-        "kind": "rating",
-        "selection": SelectionFactory(images=[image]).name,
-        "budget": "50.00",
-        "hit": {"title": title},
-        "rating": {"sources": [{"name": name, "caption_set": name} for name in SENTENCES]},
-    }
-    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    campaign = draft(
+        kind="rating",
+        selection=SelectionFactory(images=[photograph]).name,
+        hit={"title": title},
+        rating={"sources": sources(photograph, SENTENCES)},
+    )
     task = campaign.tasks.get()
     task.payload["captions"].sort(key=lambda caption: list(caption["sources"]), reverse=True)
     task.save()
-    Campaign.objects.update(status="RUNNING")
-    campaign.refresh_from_db()
-    reconcile(campaign)
-    return campaign
-
-
-@pytest.fixture
-def worker(marketplace):
-    return marketplace.fresh_workers(1)[0]
-
-
-def expect_submitted(page: Page) -> None:
-    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+    return start(campaign)
 
 
 def question(frame: FrameLocator | Page, sentence: int, text: str) -> Locator:
@@ -84,14 +59,6 @@ def rate_all(frame: FrameLocator, how: str) -> None:
         for text, label in LABELS.items():
             option = question(frame, sentence, text).get_by_role("radio", name=label)
             getattr(option, how)()
-
-
-def stored() -> dict[str, dict[str, int]]:
-    """The answer: what the marketplace reported, or before that what the open page has stored."""
-    if reported := Answer.objects.first():
-        return reported.content
-    page = TaskPage.objects.get()
-    return KINDS["rating"].read(page.claims.get().task, page.fields)
 
 
 EVERY_FOUR = {str(n): {"true": 4, "complete": 4, "fluent": 4} for n in (1, 2, 3)}
@@ -136,7 +103,7 @@ def test_a_question_without_an_answer_is_named(page, worker, campaign):
 
     frame.get_by_role("button", name="Submit").click()
 
-    expect(frame.get_by_text("Please answer all three questions about sentence 2.")).to_be_visible()
+    expect(frame.get_by_text("Please answer all questions about sentence 2.")).to_be_visible()
     expect(question(frame, 1, "true of").get_by_role("radio").nth(3)).to_be_checked()
 
 
@@ -186,6 +153,5 @@ def test_the_page_is_accessible(browser: Browser, worker, campaign, viewport):
 
     assert found == []
     assert page.get_by_role("img", name="The image that the sentences are about").is_visible()
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"rating-{viewport['width']}.png")
+    keep_picture(page, f"rating-{viewport['width']}")
     context.close()

@@ -1,23 +1,16 @@
 """The page of a release: the table of formats, and downloads."""
 
-import os
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from django.test import Client
 from playwright.sync_api import Page, expect
 
-from annotate.services.releases import freeze
+from annotate.models import Release
 from tests.accessibility import violations_in_both_schemes
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture, let_in
 from tests.factories import (
-    NOON,
-    CampaignFactory,
-    ImageFactory,
-    ResponseFactory,
-    TaskFactory,
     UserFactory,
 )
 
@@ -25,18 +18,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def release_page(page: Page, site: str) -> Page:
+def release_page(page: Page, site: str, release: Release) -> Page:
     """The page of a release, opened by a signed-in researcher."""
-    campaign = CampaignFactory(slug="scenes", config={"references": 2})
-    for number in (1, 2):
-        task = TaskFactory(campaign=campaign, number=number, image=ImageFactory(url=""))
-        ResponseFactory.create_batch(3, task=task)
-    freeze(campaign=campaign, name="v1", seed=1, at=NOON)
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}
-    page.context.add_cookies([cookie])
-    page.goto(f"{site}/releases/v1/")
+    let_in(page.context, site, UserFactory(is_staff=True, is_superuser=True))
+    page.goto(f"{site}/releases/{release}/")
     return page
 
 
@@ -55,9 +40,7 @@ def test_the_formats_are_accessible_and_fit_the_screen(release_page: Page, size)
     release_page.set_viewport_size(size)
 
     expect(release_page.get_by_role("region", name="For other tools")).to_be_visible()
-    if folder := os.environ.get("SCREENSHOTS"):
-        name = f"release-{size['width']}.png"
-        release_page.screenshot(path=Path(folder) / name, full_page=True)
+    keep_picture(release_page, f"release-{size['width']}")
     assert violations_in_both_schemes(release_page) == []
     width = release_page.evaluate("document.documentElement.scrollWidth")
     assert width <= size["width"]

@@ -16,12 +16,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def selection(site, shared_data, settings):
+def selection(site, picture):
     """Two photographs without classes."""
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
-    images = ImageFactory.create_batch(2, file="images/chelsea.png", width=451, height=300)
+    images = ImageFactory.create_batch(2, **picture("chelsea.png"))
     return SelectionFactory(name="my-photographs", images=images)
 
 
@@ -111,7 +108,7 @@ def test_the_preview_stands_beside_the_entries_and_follows_the_typing(
     page.get_by_label("Good examples").press_sequentially(" A dog runs.")
     frame = page.frame_locator("iframe.of-preview:not(.loading)")
     expect(frame.get_by_text("A cat sleeps. A dog runs.")).to_be_attached()
-    expect(page.locator("iframe[data-preview]")).to_have_count(2)
+    expect(page.locator("iframe[data-preview]")).to_have_count(3)
 
     assert beside
     assert box_of(preview)["y"] < 900  # in sight of what is edited

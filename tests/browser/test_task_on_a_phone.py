@@ -2,10 +2,11 @@
 
 import pytest
 from PIL import Image as Picture
-from playwright.sync_api import FrameLocator, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotate.models import Image
 from hits.reconcile.reconciler import reconcile
+from tests.browser.campaigns import accept
 from tests.browser.conftest import PHONE
 from tests.factories import BoxFactory, ClassFactory
 from tests.hits.conftest import make_campaign
@@ -17,34 +18,17 @@ TITLE = "Describe what you see in a photograph in one sentence"
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, title):
+def campaign(site, picture, title):
     """A published campaign with an upright photograph and seven keywords for each image."""
     campaign = make_campaign(tasks=3, hit={"title": f"{TITLE}: {title}"[:120]})
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "rocket.jpg").write_bytes((shared_data / "images" / "rocket.jpg").read_bytes())
+    images = Image.objects.filter(tasks__campaign=campaign)
+    images.update(**picture("rocket.jpg"), author="SpaceX")
     for task in campaign.tasks.select_related("image"):
-        task.image.file, task.image.width, task.image.height = "images/rocket.jpg", 640, 427
-        task.image.author = "SpaceX"
-        task.image.save()
         for name in ("Rocket", "Tower", "Tree", "Street light", "Building", "Palm tree", "Cloud"):
             of_task = ClassFactory(name=f"{name} {task.number}")
             BoxFactory(image=task.image, object_class=of_task)
     reconcile(campaign)
     return campaign
-
-
-@pytest.fixture
-def worker(marketplace):
-    return marketplace.fresh_workers(1)[0]
-
-
-def accept_at(page: Page, worker, campaign) -> FrameLocator:
-    page.goto(worker.sign_in_url)
-    page.get_by_role("link", name=campaign.config.hit.title).click()
-    page.get_by_role("button", name="Accept", exact=True).click()
-    page.wait_for_url("**/assignments/*")
-    return page.frame_locator("iframe")
 
 
 def is_on_first_screen(page: Page, part: Locator) -> bool:
@@ -55,7 +39,7 @@ def is_on_first_screen(page: Page, part: Locator) -> bool:
 
 
 def test_image_and_field_are_on_the_first_screen_from_the_first_task_on(phone, worker, campaign):
-    frame = accept_at(phone, worker, campaign)
+    frame = accept(phone, worker, campaign)
     for _ in range(2):
         image = frame.get_by_role("img", name="The image to describe")
         field = frame.get_by_label("Describe the image in one sentence")
@@ -72,7 +56,7 @@ def test_image_and_field_are_on_the_first_screen_from_the_first_task_on(phone, w
 
 
 def test_the_instructions_open_by_themselves_in_the_first_hit_alone(phone, worker, campaign):
-    frame = accept_at(phone, worker, campaign)
+    frame = accept(phone, worker, campaign)
     instructions = frame.get_by_text("Leave out details that are not important.")
     expect(phone.locator("iframe.fitted")).to_be_visible()
 
@@ -89,7 +73,7 @@ def test_the_instructions_open_by_themselves_in_the_first_hit_alone(phone, worke
 
 
 def test_nothing_scrolls_inside_the_frame(phone, worker, campaign):
-    accept_at(phone, worker, campaign)
+    accept(phone, worker, campaign)
     expect(phone.locator("iframe.fitted")).to_be_visible()
     task = phone.frames[1]
 
@@ -107,7 +91,7 @@ def test_nothing_scrolls_inside_the_frame(phone, worker, campaign):
 
 
 def test_the_task_has_one_visible_title(phone, worker, campaign):
-    frame = accept_at(phone, worker, campaign)
+    frame = accept(phone, worker, campaign)
 
     expect(phone.get_by_role("heading", level=1)).to_have_text(campaign.config.hit.title)
     title = frame.get_by_role("heading", name=campaign.config.hit.title)
@@ -119,7 +103,7 @@ def test_the_task_has_one_visible_title(phone, worker, campaign):
 def test_a_marketplace_that_ignores_the_messages_gets_a_page_that_scrolls(phone, worker, campaign):
     # The marketplace's own script is missing, as every other marketplace lacks it.
     phone.route("**/static/marketplace/*.js", lambda route: route.abort())
-    frame = accept_at(phone, worker, campaign)
+    frame = accept(phone, worker, campaign)
     image = frame.get_by_role("img", name="The image to describe")
     field = frame.get_by_label("Describe the image in one sentence")
 
@@ -131,7 +115,7 @@ def test_a_marketplace_that_ignores_the_messages_gets_a_page_that_scrolls(phone,
 
 
 def test_messages_from_elsewhere_do_not_move_the_frame(phone, worker, campaign):
-    accept_at(phone, worker, campaign)
+    accept(phone, worker, campaign)
     expect(phone.locator("iframe.fitted")).to_be_visible()
     phone.frames[1].wait_for_function("() => document.documentElement.scrollHeight <= innerHeight")
     height = phone.locator("iframe").evaluate("frame => frame.clientHeight")
@@ -152,7 +136,7 @@ def test_a_small_screen_loads_a_smaller_copy(request, worker, campaign, settings
     large.save(settings.MEDIA_ROOT / "images" / "large.jpg")
     Image.objects.update(file="images/large.jpg", width=3000, height=2000)
 
-    frame = accept_at(request.getfixturevalue(screen), worker, campaign)
+    frame = accept(request.getfixturevalue(screen), worker, campaign)
     image = frame.get_by_role("img", name="The image to describe")
     expect(image).to_be_visible()
     loaded = image.evaluate("async image => { await image.decode(); return image.currentSrc }")

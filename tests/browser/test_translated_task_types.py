@@ -1,28 +1,16 @@
 """Word–box links in Arabic and ratings in Japanese, from the task page to the stored answer."""
 
-import os
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FrameLocator, Page, expect
 
-from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_config
-from annotate.models import Campaign, ClassName, Image, ObjectClass
-from annotate.services.campaigns import create_campaign
+from annotate.models import ClassName, Image, ObjectClass
 from corpora.language.tokens import tokens
-from hits.models import TaskPage
-from hits.reconcile.reconciler import reconcile
-from tests.browser.conftest import DESKTOP, PHONE
-from tests.browser.test_workers_day import accept
+from tests.browser.campaigns import accept, draft, expect_submitted, sources, start, stored
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture
 from tests.factories import (
-    NOON,
     BoxFactory,
-    CaptionSetFactory,
     ClassFactory,
-    GivenCaptionFactory,
-    ImageFactory,
     SelectionFactory,
 )
 
@@ -30,32 +18,18 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 ARABIC = "رائدة فضاء تقف أمام علم وصاروخ."
 JAPANESE = {"people": "宇宙飛行士が旗の前に立っている。", "model": "女性が笑っている"}
-SUBMITTED = "Your answers were submitted"
 
 
 @pytest.fixture
-def image(site, shared_data, settings) -> Image:
+def image(photograph) -> Image:
     """A real photograph with boxes of three classes, of which two have Arabic names."""
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True)
-    (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
-    image = ImageFactory(file="images/astronaut.png", width=512, height=512, author="NASA")
     for place, name in enumerate(["Flag", "Rocket", "Woman"]):
         edges = {"x_min": place * 0.3, "x_max": place * 0.3 + 0.3, "y_min": 0.1, "y_max": 0.9}
-        BoxFactory(image=image, object_class=ClassFactory(name=name), **edges)
+        BoxFactory(image=photograph, object_class=ClassFactory(name=name), **edges)
     for english, arabic in {"Flag": "علم", "Rocket": "صاروخ"}.items():
         object_class = ObjectClass.objects.get(name=english)
         ClassName.objects.create(object_class=object_class, language="ar", name=arabic)
-    return image
-
-
-def running(**values: object) -> Campaign:
-    config = parse_config({"name": "campaign", "budget": "50.00", **values})
-    create_campaign(config=config, endpoint="local", at=NOON)
-    Campaign.objects.update(status="RUNNING")
-    campaign = Campaign.objects.get()
-    reconcile(campaign)
-    return campaign
+    return photograph
 
 
 def expect_language(page: Page, frame: FrameLocator, tag: str, direction: str) -> None:
@@ -66,20 +40,13 @@ def expect_language(page: Page, frame: FrameLocator, tag: str, direction: str) -
         page.set_viewport_size(size)
         assert html.evaluate("html => html.scrollWidth <= html.clientWidth")
         assert Axe().run(page).response["violations"] == []
-        if folder := os.environ.get("SCREENSHOTS"):
-            page.screenshot(path=Path(folder, f"{tag}-{size['width']}.png"), full_page=True)
-
-
-def stored() -> dict[str, object]:
-    page = TaskPage.objects.get()
-    task = page.claims.get().task
-    return KINDS[task.campaign.kind].read(task, page.fields)
+        keep_picture(page, f"{tag}-{size['width']}")
 
 
 def test_words_are_linked_in_arabic(page, marketplace, image, title):
-    captions = CaptionSetFactory(name="mine")
-    GivenCaptionFactory(caption_set=captions, image=image, text=ARABIC)
-    campaign = running(preset="imageclef", caption_set="mine", language="ar", hit={"title": title})
+    sources(image, {"mine": ARABIC})
+    values = {"caption_set": "mine", "language": "ar", "hit": {"title": title}}
+    campaign = start(draft(preset="imageclef", **values))
     flag, rocket, woman = image.boxes.order_by("pk").values_list("pk", flat=True)
     frame = accept(page, marketplace.fresh_workers(1)[0], campaign)
     expect_language(page, frame, "ar", "rtl")
@@ -103,23 +70,21 @@ def test_words_are_linked_in_arabic(page, marketplace, image, title):
     boxes.filter(has_text="صاروخ").click()
     frame.locator(".actions button").click()
 
-    expect(page.get_by_text(SUBMITTED).first).to_be_visible()
+    expect_submitted(page)
     assert [token.text for token in tokens(ARABIC)][4] == "علم"
     nothing = "not-visual"
     assert stored() == {"0": [woman], "1": nothing, "2": nothing, "4": [flag], "5": [rocket]}
 
 
 def test_captions_are_rated_in_japanese(page, marketplace, image, title):
-    for name, text in JAPANESE.items():
-        GivenCaptionFactory(caption_set=CaptionSetFactory(name=name), image=image, text=text)
-    sources = [{"name": name, "caption_set": name} for name in JAPANESE]
-    campaign = running(
+    campaign = draft(
         kind="rating",
         selection=SelectionFactory(images=[image]).name,
         language="ja",
         hit={"title": title},
-        rating={"sources": sources},
+        rating={"sources": sources(image, JAPANESE)},
     )
+    start(campaign)
     frame = accept(page, marketplace.fresh_workers(1)[0], campaign)
     expect_language(page, frame, "ja", "")
     expect(frame.get_by_text("女性が笑っている。", exact=True)).to_be_visible()
@@ -132,7 +97,7 @@ def test_captions_are_rated_in_japanese(page, marketplace, image, title):
     expect(frame.get_by_text("すべての質問に答えました。")).to_be_visible()
     frame.locator(".actions button").click()
 
-    expect(page.get_by_text(SUBMITTED).first).to_be_visible()
+    expect_submitted(page)
     assert stored() == {
         "1": {"true": 5, "complete": 5, "fluent": 5},
         "2": {"true": 4, "complete": 4, "fluent": 4},

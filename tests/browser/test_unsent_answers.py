@@ -1,31 +1,25 @@
 """Answers that are not sent yet: the network fails at each moment, for all kinds of tasks."""
 
 import html
-import os
 import re
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import ClassVar
 from urllib.parse import parse_qs, urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 
-from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, Response
-from annotate.services.campaigns import create_campaign
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
-from tests.browser.test_workers_day import accept, open_group
+from tests.browser.campaigns import accept, draft, open_group, sources, start
+from tests.browser.conftest import keep_picture
 from tests.factories import (
-    NOON,
     BoxFactory,
-    CaptionSetFactory,
     ClassFactory,
     GivenCaptionFactory,
-    ImageFactory,
     LinkCampaignFactory,
     LinkTaskFactory,
     SelectionFactory,
@@ -38,14 +32,8 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 NOT_SENT = "Not sent. Your text is kept."
 SENT = "Your answers were submitted"
 KINDS = ("caption", "three captions", "rating", "correspondence")
+EACH_KIND = (*KINDS, "refine", "region", "preference")
 TASK, SUBMISSION = "**/task/*/", "**/mturk/externalSubmit"
-
-
-def picture(settings, shared_data):
-    folder = settings.MEDIA_ROOT / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
-    return ImageFactory(file="images/astronaut.png", width=512, height=512, author="NASA")
 
 
 def captions(title: str, image, *, each: int = 1) -> Campaign:
@@ -57,24 +45,17 @@ def captions(title: str, image, *, each: int = 1) -> Campaign:
     return campaign
 
 
-def ratings(title: str, image) -> Campaign:
-    for name in ("people", "model"):
-        caption_set = CaptionSetFactory(name=name)
-        GivenCaptionFactory(caption_set=caption_set, image=image, text=f"A woman, by {name}.")
-    values = {
-        "name": "ratings",
-        "kind": "rating",
-        "selection": SelectionFactory(images=[image]).name,
-        "budget": "50.00",
-        "hit": {"title": title},
-        "rating": {
-            "sources": [{"name": name, "caption_set": name} for name in ("people", "model")]
-        },
+def of_kind(kind: str, title: str, image) -> Campaign:
+    texts = sources(image, {name: f"A woman, by {name}." for name in ("people", "model")})
+    BoxFactory(image=image, object_class=ClassFactory(name="Flag"))
+    sections = {
+        "rating": {"rating": {"sources": texts}},
+        "preference": {"preference": {"sources": texts}},
+        "refine": {"refine": {"draft_set": "model"}, "captions": {"least_words": 5}},
+        "region": {},
     }
-    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
-    Campaign.objects.update(status="RUNNING")
-    campaign.refresh_from_db()
-    return campaign
+    selection = SelectionFactory(images=[image]).name
+    return draft(kind=kind, selection=selection, hit={"title": title}, **sections[kind])
 
 
 def links(title: str, image) -> Campaign:
@@ -92,23 +73,14 @@ def kind(request) -> str:
 
 
 @pytest.fixture
-def campaign(kind, site, shared_data, settings, title) -> Campaign:
+def campaign(kind, photograph, title) -> Campaign:
     """A published campaign of the kind."""
-    image = picture(settings, shared_data)
     create: dict[str, Callable[[], Campaign]] = {
-        "caption": lambda: captions(title, image),
-        "three captions": lambda: captions(title, image, each=3),
-        "rating": lambda: ratings(title, image),
-        "correspondence": lambda: links(title, image),
+        "caption": lambda: captions(title, photograph),
+        "three captions": lambda: captions(title, photograph, each=3),
+        "correspondence": lambda: links(title, photograph),
     }
-    campaign = create[kind]()
-    reconcile(campaign)
-    return campaign
-
-
-@pytest.fixture
-def worker(marketplace):
-    return marketplace.fresh_workers(1)[0]
+    return start(create[kind]() if kind in create else of_kind(kind, title, photograph))
 
 
 def task_of(page: Page) -> Frame:
@@ -181,7 +153,7 @@ def expect_sent_once(page: Page, campaign: Campaign, tasks: int = 1) -> None:
     assert Response.objects.count() == tasks
 
 
-@pytest.mark.parametrize("kind", KINDS, indirect=True)
+@pytest.mark.parametrize("kind", EACH_KIND, indirect=True)
 def test_nothing_is_lost_without_a_network(page, context: BrowserContext, worker, campaign, kind):
     accept(page, worker, campaign)
     written = write_and_wait(page)
@@ -193,7 +165,7 @@ def test_nothing_is_lost_without_a_network(page, context: BrowserContext, worker
     expect(frame.get_by_text(NOT_SENT)).to_be_visible()
     expect(frame.get_by_role("button", name="Try again")).to_be_enabled()
     assert answer_in(frame) == written
-    look(page, f"offline-{kind}")
+    keep_picture(page, f"unsent-offline-{kind}")
     context.set_offline(False)
 
     # The browser says that the network is back, and nobody presses the button.
@@ -310,7 +282,7 @@ def test_the_counts_go_on_with_the_text(page, worker, campaign):
     reconcile(campaign)
     response = Response.objects.get()
     assert response.caption.text == "A dog jumps over a low fence in a garden"
-    assert response.behaviour.keystrokes == 40
+    assert response.behaviour.characters == {"typed": 40}
 
 
 def test_the_next_person_on_the_computer_gets_nothing_of_it(page, marketplace, campaign):
@@ -534,12 +506,6 @@ def test_above_a_keyboard_the_image_the_field_and_the_button_are_in_sight(
 
     parts = [frame.locator("img"), frame.locator("textarea"), frame.get_by_role("button")]
     boxes = [part.bounding_box() for part in parts]
-    look(phone, "keyboard")
+    keep_picture(phone, "unsent-keyboard")
     # Less than a pixel is rounding.
     assert all(box and box["y"] > -1 and box["y"] + box["height"] <= 420 for box in boxes), boxes
-
-
-def look(page: Page, name: str) -> None:
-    """Take a picture, for people who look at it."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=Path(folder) / f"unsent-{name}.png")

@@ -51,3 +51,12 @@ def test_a_cookie_with_a_nul_character_is_ignored(client, name):
 
     assert (alone.status_code, alone["Location"]) == (302, "/sign-in/?next=/")
     assert beside.status_code == 200
+
+
+def test_a_form_with_a_nul_character_is_not_understood(client):
+    client.force_login(UserFactory())
+
+    answer = client.post("/new/", {"selection": "a\0b"})
+
+    assert answer.status_code == 400
+    assert "damaged or incomplete" in answer.content.decode()

@@ -12,7 +12,7 @@ import sentry_sdk
 from django.core.exceptions import ImproperlyConfigured
 from django.db import IntegrityError
 
-from shared.monitoring.errors import report_errors
+from shared.logs import report_errors
 from tests.factories import CampaignFactory
 
 WORKER = "A1B2C3D4E5F6G7"

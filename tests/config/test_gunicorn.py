@@ -50,7 +50,7 @@ def server(tmp_path_factory):
         **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
         "DATABASE_URL": f"sqlite:///{folder / 'empty.sqlite3'}",
         "SECRET_KEY": secrets.token_urlsafe(50),
-        "WEB_PROCESSES": str(PROCESSES),
+        "WEB_CONCURRENCY": str(PROCESSES),
         "LOG_FORMAT": "text",
         "METRICS_TOKEN": TOKEN,
     }

@@ -37,19 +37,31 @@ from tests.factories import (
 )
 from tests.routes import ROUTES, address_of
 from tests.rubbish import FILTERS, FORM, PageForm, forms_of, urlencoded
+from tests.worlds import renewed, shared_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 # What only the other team may read. Names that a request has may be in its answer.
 SECRET = "quagga"
 MINE, THEIRS = "giraffe", "zebra"
-REFUSED = {400, 403, 404, 409, 422}
+REFUSED = {400, 403, 404, 405, 409, 422}
 IN_EVERY_HEADER = {"/sign-out/", "/account/team/switch/"}
 
 
 @pytest.fixture
-def world():
+def world(shared_two_teams):
     """The values of addresses of one's own team and of the other one, and a researcher's client."""
+    mine, theirs, client = shared_two_teams
+    return dict(mine), dict(theirs), renewed({"researcher": client})["researcher"]
+
+
+@pytest.fixture(scope="module")
+def shared_two_teams(django_db_setup, django_db_blocker):
+    with shared_rows(django_db_blocker):
+        yield two_teams()
+
+
+def two_teams():
     mine, users = make_world(MINE)
     theirs, _ = make_world(THEIRS)
     for names, name in ((mine, MINE), (theirs, THEIRS)):
@@ -176,10 +188,8 @@ def test_a_row_of_another_team_is_not_found_under_ones_own_campaign(world):
     for route, argument in mixed_addresses():
         address = address_of(route, {**theirs, "slug": mine["slug"]})
         for verb in ("GET", "POST", "DELETE"):
-            said = f"{verb} {address} ({argument})"
-            found += faults(theirs, partial(client.generic, verb, address), said)
-            if client.generic(verb, address).status_code < 400:
-                found.append(f"{said} is found")
+            ask = partial(client.generic, verb, address)
+            found += faults(theirs, ask, f"{verb} {address} ({argument})", refused=True)
 
     assert not found, "\n".join(found)
 
@@ -237,16 +247,60 @@ def forms_on(client: Client, address: str) -> list[PageForm]:
 
 
 FILE = {"name": "new", "preset": "coco-c5", "budget": "10.00"}
+MY_SET = f"{MINE}-set"
+
+
+def of_kind(kind: str, **keys: Any) -> dict[str, Any]:
+    return {"name": "new", "kind": kind, "budget": "10.00", **keys}
+
+
+def sources_of(t: dict[str, Any]) -> list[dict[str, str]]:
+    own = {"name": "own", "caption_set": f"{MINE}-captions"}
+    return [own, {"name": "other", "caption_set": t["caption_set"]}]
+
+
+def rating_of(t: dict[str, Any]) -> dict[str, Any]:
+    questions = [{"name": "q", "text": "Good?", "labels": ["no", "yes"]}]
+    return {"sources": sources_of(t), "questions": questions}
+
+
+def practice_of(image: str) -> dict[str, Any]:
+    return {"captions": [{"image": image, "text": "A cat.", "good": True, "why": "True."}]}
+
+
 # What an API call names beside its address; each value is a key of the other team's names.
 BODIES = [
     ("api-campaign-list", lambda t: {**FILE, "selection": t["selection"]}),
+    ("api-campaign-list", lambda t: of_kind("correspondence", caption_set=t["caption_set"])),
+    ("api-campaign-list", lambda t: of_kind("correspondence", release=t["name"])),
+    ("api-campaign-list", lambda t: of_kind("rating", selection=MY_SET, rating=rating_of(t))),
     (
         "api-campaign-list",
-        lambda t: {
-            **FILE,
-            "kind": "correspondence",
-            "correspondence": {"caption_set": t["caption_set"]},
-        },
+        lambda t: of_kind(
+            "preference",
+            selection=MY_SET,
+            preference={"sources": sources_of(t), "criteria": [{"name": "q", "question": "Q?"}]},
+        ),
+    ),
+    *(
+        ("api-campaign-list", lambda t, k=kind: of_kind(k, selection=t["selection"]))
+        for kind in ("refine", "region")
+    ),
+    (
+        "api-campaign-list",
+        lambda t: of_kind("refine", selection=MY_SET, refine={"draft_set": t["caption_set"]}),
+    ),
+    (
+        "api-campaign-list",
+        lambda t: of_kind("refine", selection=MY_SET, refine={"draft_release": t["name"]}),
+    ),
+    (
+        "api-campaign-list",
+        lambda t: {**FILE, "selection": MY_SET, "captions": {"rate_first": t["caption_set"]}},
+    ),
+    (
+        "api-campaign-list",
+        lambda t: {**FILE, "selection": MY_SET, "practice": practice_of(t["image_key"])},
     ),
     (
         "api-selection-list",
@@ -352,7 +406,7 @@ def test_another_teams_id_in_a_file_or_beside_it_changes_nothing_of_it(world, ro
 
     def ask():
         answer = client.post(address, {**fields(theirs), "complete": "yes"})
-        list(run_waiting(with_thread=False, among=Job.objects.filter(team=mine["team"])))
+        list(run_waiting(among=Job.objects.filter(team=mine["team"])))
         return answer
 
     assert faults(theirs, ask, f"POST {address}") == []

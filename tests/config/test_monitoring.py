@@ -1,6 +1,7 @@
 """Health, metrics, and the ids and log lines of requests."""
 
 import logging
+import socket
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,7 +12,8 @@ from django.utils import timezone
 from annotate.models import CampaignStatus
 from background.jobs.requests import request_job
 from config.celery import app
-from shared.monitoring import health
+from shared import health
+from shared.metrics import serve_metrics
 from tests.factories import CampaignFactory, HitFactory, TaskFactory, TaskPageFactory
 from tests.servers import free_port
 
@@ -177,8 +179,8 @@ def test_a_proxy_may_choose_the_id(client, settings, given, is_kept):
 
 
 @pytest.mark.django_db
-def test_logged_requests_have_their_route_and_no_address(monkeypatch, caplog, client):
-    monkeypatch.setenv("LOG_REQUESTS", "true")
+def test_logged_requests_have_their_route_and_no_address(settings, caplog, client):
+    settings.LOG_REQUESTS = True
     caplog.set_level(logging.INFO, "requests_answered")
 
     client.get("/task/no-such-campaign/?workerId=A2SUAM1J3GNN3B")
@@ -187,3 +189,10 @@ def test_logged_requests_have_their_route_and_no_address(monkeypatch, caplog, cl
     assert entry.getMessage() == "GET /task/<slug:slug>/ 404"
     assert entry.fields["status"] == 404
     assert "A2SUAM1J3GNN3B" not in str(vars(entry))
+
+
+def test_a_process_whose_address_of_metrics_is_taken_goes_on_without(caplog):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        serve_metrics(f"127.0.0.1:{other.getsockname()[1]}")
+
+    assert "No metrics are served at METRICS_ADDRESS=127.0.0.1" in caplog.text

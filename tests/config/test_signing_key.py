@@ -50,7 +50,7 @@ def test_a_public_address_needs_a_key_that_is_set(tmp_path):
     done = python("manage.py", "check", folder=tmp_path, SITE_URL="https://captions.example.org")
 
     assert done.returncode != 0
-    assert "SECRET_KEY is not set" in done.stderr
+    assert "SECRET_KEY: it is not set" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -77,7 +77,7 @@ def test_a_wsgi_server_needs_a_key_that_is_set(tmp_path):
     without = python("-c", "import config.wsgi", folder=tmp_path)
     with_key = python("-c", "import config.wsgi", folder=tmp_path, SECRET_KEY="x" * 50)
 
-    assert "ImproperlyConfigured: SECRET_KEY is not set, which a WSGI server" in without.stderr
+    assert without.stderr.startswith("SECRET_KEY is not set, which a WSGI server needs")
     assert with_key.returncode == 0, with_key.stderr
 
 

@@ -1,14 +1,14 @@
 """Every address of the API with tokens of each scope: a token never does more than its scopes and
 its account's role allow. RULES says which right each verb needs."""
 
+from itertools import product
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import ApiToken, Right, Scope, Team, TeamRole
-from accounts.models.teams import RIGHTS
+from accounts.models import RIGHTS, ApiToken, Right, Scope, Team, TeamRole
 from accounts.services.api_tokens import issue_token
 from tests.config.every_row import NAME
 from tests.config.test_rights import RULES, address_of, ask
@@ -34,11 +34,13 @@ def needed_scope(route, verb, right):
 
 @pytest.fixture(scope="module")
 def tokens(shared_world):
-    """A client for each role in the team and each scope."""
+    """For each role in the team and each scope, a client with it alone, and one with all others."""
     team = Team.objects.get(slug=f"{NAME}-team")
     users = {role: UserFactory(team=team, team__role=role) for role in TeamRole}
     return {
-        role: {scope: client_with(user, scope) for scope in Scope} for role, user in users.items()
+        (role, scope): (client_with(user, scope), client_with(user, *set(Scope) - {scope}))
+        for role, user in users.items()
+        for scope in Scope
     }
 
 
@@ -46,20 +48,20 @@ def tokens(shared_world):
 def test_a_token_does_what_its_scopes_and_its_role_allow(route, world, tokens):
     names, _ = world
     address = address_of(route, names)
-    for role, clients in tokens.items():
-        for verb, right in OF_ROWS[route].verbs.items():
-            needed = needed_scope(route, verb, right)
-            for scope, client in clients.items():
-                answer, _ = ask(client, verb, address)
-                said = f"{verb} {address} as {role} with {scope}: {answer.status_code}"
-                if needed not in {scope, Scope.READ}:
-                    assert answer.status_code == 403, said
-                    if verb != "HEAD":
-                        assert f"the scope {needed.value}" in answer.json()["detail"], said
-                elif right in RIGHTS[role]:
-                    assert answer.status_code not in {401, 403}, said
-                else:
-                    assert answer.status_code == 403, said
+    for role, (verb, right) in product(TeamRole, OF_ROWS[route].verbs.items()):
+        needed = needed_scope(route, verb, right)
+        with_it, with_all_others = tokens[role, needed]
+        if needed != Scope.READ:
+            refused, _ = ask(with_all_others, verb, address)
+            said = f"{verb} {address} as {role} without {needed}: {refused.status_code}"
+            assert refused.status_code == 403, said
+            assert verb == "HEAD" or f"the scope {needed.value}" in refused.json()["detail"], said
+        answer, _ = ask(with_it, verb, address)
+        said = f"{verb} {address} as {role} with {needed}: {answer.status_code}"
+        if right in RIGHTS[role]:
+            assert answer.status_code not in {401, 403}, said
+        else:
+            assert answer.status_code == 403, said
 
 
 def test_a_token_that_reads_is_told_which_scope_it_lacks(world):

@@ -54,6 +54,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ],
         },
         "results.json": [{"image_id": n, "caption": texts[n % 3]} for n in range(6)],
+        "ratings.json": {
+            "captions": [
+                {
+                    "image_id": n,
+                    "sources": {name: text},
+                    "ratings": [{"true": 1 + n % 4}, {"true": k}],
+                }
+                for n in range(6)
+                for k, (name, text) in enumerate([("a", texts[0]), ("b", texts[n % 3])])
+            ]
+        },
         "gold.json": {"1": [["a", "b"], ["a"]]},
         "selected.json": {"1": ["a"]},
         "instances.json": {
@@ -106,6 +117,9 @@ def test_nothing_of_the_site_is_needed(folder):
         ("evaluate missing.json results.json", 1, "missing.json: No such file"),
         ("evaluate captions.json", 2, "Name RESULTS.json, or --leave-one-out"),
         ("evaluate captions.json results.json --language 5", 2, "--language: write the tag"),
+        ("correlate ratings.json", 2, "Name --references, or a CSV file"),
+        ("correlate captions.json", 1, "captions.json: it has no list `captions`"),
+        ("correlate ratings.json --references captions.json --metrics x", 2, "no metric 'x'"),
         ("constraints boxes.csv", 2, "add --classes"),
         ("constraints instances.json --hierarchy h.json", 2, "for a CSV file of Open Images"),
         ("splits captions.json --validation-share 2", 2, "must be a number from 0 to 1"),
@@ -124,6 +138,14 @@ def test_an_error_is_one_line_and_a_status(folder, capsys, command, status, mess
 def test_a_mistyped_option_has_the_status_of_a_wrong_option(folder):
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", "captions.json", "--metrik", "bleu"])
+
+
+def test_the_help_names_each_command(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+
+    said = capsys.readouterr().out
+    assert all(f"    {name}" in said for name in COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -165,6 +187,35 @@ def test_constraints_of_open_images_follow_the_hierarchy(folder, capsys, shared_
 
     assert names() == ["Dog", "Animal"]
     assert names(*hierarchy) == ["Dog"]
+
+
+def test_votes_of_comparisons_are_correlated_with_the_columns_that_are_brought(folder, capsys):
+    """Of the pairs of an image, people and the metric agree on two of three, one of them weakly."""
+    votes = {("a", "b"): 1, ("b", "c"): 2, ("a", "c"): 4}
+    figures = {"a": 0.9, "b": 0.5, "c": 0.1}
+    comparisons = [
+        {
+            "image_id": image,
+            "a": {"text": f"by {one}", "sources": [one]},
+            "b": {"text": f"by {other}", "sources": [other]},
+            "votes": [{"worker": 1, "overall": step}, {"worker": 2, "overall": step}],
+        }
+        for image in (1, 2)
+        for (one, other), step in votes.items()
+    ]
+    (folder / "preferences.json").write_text(json.dumps({"comparisons": comparisons}))
+    rows = [f"{image},{name},{figures[name]}" for image in (1, 2) for name in figures]
+    (folder / "clip.csv").write_text("\n".join(["image_id,source,clip", *rows]))
+
+    main(["correlate", "preferences.json", "--results", "clip.csv", "--resamples", "20", "--json"])
+
+    overall = json.loads(capsys.readouterr().out)["criteria"]["overall"]
+    assert overall["captions"]["clip"] == {
+        "accuracy": {"value": pytest.approx(2 / 3), "interval": [pytest.approx(2 / 3)] * 2}
+    }
+    assert overall["captions"]["one person"]["accuracy"]["value"] == 1
+    assert overall["people"] == {"a": 0.5, "b": -0.5, "c": 0.0}
+    assert overall["systems"]["clip"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
 def test_what_is_declared_is_what_is_imported():

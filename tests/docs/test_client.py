@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as Picture
 
-from hits.local.processes import Installation, child, manage, marketplace_running, site_running
+from hits.local import Installation, child, manage, marketplace_running, site_running
 from tests.hits.marketplace_process import NotOffered, WorkerSession
 from tests.servers import PATIENCE, free_port
 from tests.services.captioning import caption_one
@@ -88,7 +88,6 @@ def started(folder: Path, stack: ExitStack) -> tuple[Installation, dict[str, str
     environment = {
         **places.environment(),
         "API_READS_PER_MINUTE": "0",
-        "API_WRITES_PER_MINUTE": "0",
     }
     manage(["migrate", "--verbosity", "0"], environment)
     manage(["first_admin"], environment)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from django.test import Client
 
-from accounts.api.whole_schema import fields_of, operations_at, query_of
+from accounts.api.schema import fields_of, operations_at, query_of
 from tests.docs.test_docs import OUR_APPS, page
 from tests.docs.written import check_arguments, commands, lines
 from tests.factories import CampaignFactory, UserFactory

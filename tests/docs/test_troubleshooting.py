@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +26,6 @@ FROM_LIBRARIES = (
     "Unable to locate credentials",
     "Could not connect to the endpoint URL",
     "SSL: CERTIFICATE_VERIFY_FAILED",
-    "ImproperlyConfigured:",
     ": Input should be",
 )
 LEAST_LENGTH = 12
@@ -41,6 +41,7 @@ def fragments(quotes: list[str]) -> list[str]:
     return [part for part in parts if len(part) >= LEAST_LENGTH]
 
 
+@cache
 def strings_of_the_code() -> str:
     paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
     return "\n".join(

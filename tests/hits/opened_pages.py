@@ -18,7 +18,8 @@ def open_page(client, hit, assignment, worker):
 def form_fields(page):
     form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
     assert form is not None, page.content.decode()
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+    fields = form.select("[name]:not([type=checkbox])")
+    return {field["name"]: field.get("value", "") for field in fields}
 
 
 def send(client, hit, page, text=SENTENCE):

@@ -20,7 +20,7 @@ import requests
 from bs4 import BeautifulSoup
 from django.core import signing
 
-from hits.pages.task_page import tokens
+from hits.pages.task_page.form import SALT
 from simulation.workers.browser import Accepted, WorkerBrowser
 from simulation.workers.pages import TaskForm
 from tests.hits.marketplace_process import WorkerSession
@@ -180,8 +180,8 @@ class Stranger:
         yield self._post({"token": self._victim().token, **wrong})
 
     def sends_an_expired_token(self) -> Iterator[requests.Response]:
-        data = signing.loads(self._victim().token, salt=tokens.SALT)
-        old = _OldSigner(salt=tokens.SALT).sign_object(data, compress=True)
+        data = signing.loads(self._victim().token, salt=SALT)
+        old = _OldSigner(salt=SALT).sign_object(data, compress=True)
         yield self._post({**self._filled(self._victim()), "token": old})
 
     def sends_a_forged_token(self) -> Iterator[requests.Response]:
@@ -190,7 +190,7 @@ class Stranger:
             token[:-1] + ("A" if token[-1] != "A" else "B"),
             token.split(":", 1)[1],
             signing.dumps(["x"], salt="another salt"),
-            signing.dumps([{}, 0, []], key="another key", salt=tokens.SALT),
+            signing.dumps([{}, 0, []], key="another key", salt=SALT),
             *ODD,
         ]
         yield self._post({**self._filled(self._victim()), "token": self.rng.choice(forged)})
@@ -198,7 +198,9 @@ class Stranger:
     def sends_odd_answers(self) -> Iterator[requests.Response]:
         victim = self._victim()
         text = self.rng.choice([*ODD, "word " * 5_000, "a\x00 forged text of seven words here"])
-        yield self._post({**self._filled(victim, text), "behaviour-1": '{"keystrokes": 1e999}'})
+        yield self._post(
+            {**self._filled(victim, text), "behaviour-1": '{"characters": {"typed": 1e999}}'}
+        )
 
     def sends_too_much(self) -> Iterator[requests.Response]:
         fields = self._filled(self._victim())

@@ -35,11 +35,11 @@ from hits.models import (
     WorkerAccount,
     WorkerBarring,
 )
-from hits.mturk.answers import parse_answer
 from hits.mturk.client import marketplace_of
+from hits.mturk.hit_texts import parse_answer
 from hits.services.accounts import has_work
 from hits.services.claims import recount_places
-from hits.services.closed_pages import PAGES_PER_SLOT
+from hits.services.hit_pages import PAGES_PER_SLOT
 from simulation.checks import Check, check_marketplace
 from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
 from simulation.workers.pages import CaptionItem

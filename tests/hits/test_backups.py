@@ -12,13 +12,14 @@ from threading import Event, Thread
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import override_settings
 
 from annotate.models import Campaign
 from annotate.services.releases import freeze
-from corpora.writing.files import write_atomically
+from corpora.writing import write_atomically
 from hits.models import Assignment
-from hits.mturk.annotations import installation_name
 from hits.mturk.client import marketplace_of
+from hits.mturk.hit_texts import installation_name
 from hits.reconcile.reconciler import reconcile
 from tests.factories import NOON
 from tests.hits.conftest import make_campaign
@@ -175,6 +176,23 @@ def test_a_backup_is_written_to_a_new_folder_only(backup):
 
     with pytest.raises(CommandError, match="is not empty. Name a new folder"):
         call_command("backup", str(backup))
+
+
+def test_a_folder_of_backups_keeps_the_newest_and_touches_nothing_else(backup):
+    for name in ("2026-01-01T000000Z", "2026-01-02T000000Z"):
+        call_command("backup", str(backup / name))
+    call_command("backup", str(backup / "before-update"))
+    with override_settings(SITE_NAME="marketplace"):
+        call_command("backup", str(backup / "2025-12-31T000000Z"))
+    (backup / "notes").mkdir()
+
+    call_command("backup", str(backup), "--keep", "2")
+
+    other_site, first, *others = sorted(path.name for path in backup.iterdir())
+    assert other_site == "2025-12-31T000000Z"
+    assert (first, others[1:]) == ("2026-01-02T000000Z", ["before-update", "notes"])
+    with pytest.raises(CommandError, match="--keep must be at least 1"):
+        call_command("backup", str(backup), "--keep", "0")
 
 
 def test_a_backup_that_was_interrupted_or_changed_is_refused(backup):

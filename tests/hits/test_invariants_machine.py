@@ -21,7 +21,8 @@ from annotate.models import Release, Response, Worker
 from benchmarks.invariants import SITE, broken
 from corpora.errors import DomainError
 from hits.models import WorkerAccount
-from hits.services.task_pages import FrameParameters, open_page, store_answers
+from hits.services.hit_pages import FrameParameters
+from hits.services.task_pages import open_page, store_answers
 from qualcontrol.models import Verdict
 from qualcontrol.review.judging import judge, reject_response
 from qualcontrol.review.undoing import change_verdict, take_back

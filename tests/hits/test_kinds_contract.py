@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.template import engines
 from django.test import Client, override_settings
@@ -18,19 +19,16 @@ import annotate
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.formats import FORMATS
 from annotate.exports.images import image_tables
-from annotate.exports.records import save_images
 from annotate.exports.tables import Column, Table, Type
 from annotate.kinds import KINDS
-from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind
+from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind, new_task
 from annotate.kinds.exporting import content_of, extras_of
+from annotate.kinds.freezing import as_submitted, save_items
 from annotate.kinds.reading import parse_config
 from annotate.models import (
     Campaign,
-    ReleasedAnswer,
     Response,
     ResponseStatus,
-    Selection,
-    Task,
 )
 from annotate.services.campaigns import create_campaign
 from corpora.language.text import Problem
@@ -77,20 +75,9 @@ class CountKind(TaskKind):
     about_release = "Numbers of people in images."
     files = {"counts.json": lambda release: iter([json.dumps(_counts(release))])}
 
-    def material(self, config, at, team):
-        return {"selection": Selection.objects.get(name=config.selection)}
-
     def tasks(self, campaign):
-        wanted = {name: campaign.config.wanted for name in ("answers_missing", "places_left")}
         for position, image in campaign.selection.selected.values_list("position", "image_id"):
-            yield Task(
-                campaign=campaign,
-                image_id=image,
-                number=position,
-                wanted=campaign.config.wanted,
-                payload={"of": "people"},
-                **wanted,
-            )
+            yield new_task(campaign, image_id=image, number=position, payload={"of": "people"})
 
     def context(self, task, config, fields):
         return {"field": f"count-{task.number}", "of": task.payload["of"]}
@@ -120,15 +107,9 @@ class CountKind(TaskKind):
         return [Sign("crowd", answer, 100, self.flags["crowd"])] if answer > 100 else []
 
     def freeze(self, release, drawn, numbers):
-        for task, responses in drawn:
-            counts = [response.answer for response in responses]
-            [image] = save_images(release, [task], [{"counts": counts}])
-            for response in responses:
-                ReleasedAnswer.objects.create(
-                    image=image,
-                    response_id=response.pk,
-                    worker_number=numbers[response.worker_id],
-                )
+        drawn = as_submitted(drawn)
+        counts = [[response.answer for response in responses] for _, responses in drawn]
+        save_items(release, drawn, numbers, ({"counts": each} for each in counts))
 
     def tables(self, release):
         columns = [
@@ -165,6 +146,14 @@ def write_captions():
     return file, lambda task, n: {f"caption-{task.number}": SENTENCES[n]}
 
 
+def describe_regions():
+    selection = SelectionFactory(images=2)
+    for image in selection.images.all():
+        BoxFactory(image=image)
+    file = {"selection": selection.name, "references": 3}
+    return file, lambda task, n: {f"caption-{task.number}": SENTENCES[n]}
+
+
 def link_words():
     captions = CaptionSetFactory()
     for _ in range(2):
@@ -188,6 +177,30 @@ def rate_captions():
     }
 
 
+def edit_in_rounds():
+    selection, captions = SelectionFactory(images=2), CaptionSetFactory()
+    for image in selection.images.all():
+        GivenCaptionFactory(caption_set=captions, image=image, text=SENTENCES[0])
+    rules = {"draft_set": captions.name, "rounds": 3}
+    file = {"selection": selection.name, "captions": {"least_words": 3}, "refine": rules}
+    return file, lambda task, n: {f"text-{task.number}": " ".join(SENTENCES[: n + 1])}
+
+
+def compare_captions():
+    selection = SelectionFactory(images=2)
+    sets = [CaptionSetFactory() for _ in range(2)]
+    for image in selection.images.all():
+        for given in sets:
+            GivenCaptionFactory(caption_set=given, image=image, text=f"The {given.name} on a mat.")
+    sources = [{"name": given.name, "caption_set": given.name} for given in sets]
+    file = {"selection": selection.name, "preference": {"sources": sources, "marks": True}}
+    return file, lambda task, n: {
+        f"better-1-{task.number}": str(n + 1),
+        f"wrong-2-1-{task.number}": "1",
+        f"missing-2-{task.number}": "the dog",
+    }
+
+
 # For each kind: makes what a campaign works on, and returns the keys of its file and the fields in
 # which the worker n, from 0, answers a task.
 SAMPLES = {
@@ -195,6 +208,9 @@ SAMPLES = {
     "caption": write_captions,
     "correspondence": link_words,
     "rating": rate_captions,
+    "preference": compare_captions,
+    "refine": edit_in_rounds,
+    "region": describe_regions,
 }
 
 
@@ -295,7 +311,7 @@ def test_no_template_or_script_outside_a_kinds_folder_names_it(name):
         'value_at(file, "rating.images")',
         'form.fields["rating__sources"]',
         'render(request, "kinds/rating/task.html")',
-        'static("kinds/rating.js")',
+        'static("kinds/rating.css")',
         'import_module("annotate.kinds.rating.answers")',
         'match kind:\n  case "rating": ...',
     ],
@@ -405,10 +421,11 @@ def staff(client):
     return client
 
 
-def test_it_has_all_its_templates(kind):
+def test_it_has_all_its_templates_and_static_files(kind):
     engine = engines["django"]
     for path in vars(kind.templates).values():
         engine.get_template(path)
+    assert all(finders.find(name) for name in (*kind.scripts, *kind.styles))
 
 
 def test_its_steps_set_keys_of_the_campaign_file(kind):
@@ -469,8 +486,8 @@ def test_the_stored_answer_is_the_one_that_was_sent(kind, answered, sample):
     _, fields_for = sample
     assert len(answered) == 6
     for index, response in enumerate(answered):
-        given = fields_for(response.task, index // 2)
         answer = kind.answer(response)
+        given = kind.fields_of(response.task, answer) | fields_for(response.task, index // 2)
 
         assert answer == kind.read(response.task, given)
         assert kind.read(response.task, kind.fields_of(response.task, answer)) == answer
@@ -534,8 +551,8 @@ def test_a_release_is_exported_the_same_always(kind, campaign, judged, staff, tm
         call_command("export", "v1", "--out", str(tmp_path / folder), stdout=StringIO())
 
     assert staff.get("/releases/v1/").status_code == 200
-    assert set(staff.get("/api/releases/v1/").json()["files"]) == set(kind.files)
-    for name in kind.files:
+    assert set(staff.get("/api/releases/v1/").json()["files"]) == set(kind.files_of(release))
+    for name in kind.files_of(release):
         written = (tmp_path / "one" / name).read_bytes()
         assert written
         assert written == (tmp_path / "other" / name).read_bytes()

@@ -18,8 +18,9 @@ from django.utils import timezone
 from annotate.models import Response, Worker
 from annotate.services.releases import freeze
 from benchmarks.campaigns import settle_down
+from hits.services.hit_pages import FrameParameters
 from hits.services.submissions import Reported, take_submissions
-from hits.services.task_pages import FrameParameters, open_page
+from hits.services.task_pages import open_page
 from qualcontrol.review.review_queue import next_checks
 from tests.campaign_pages import addresses, signed_in
 from tests.full_campaign import make_full_campaign

@@ -7,7 +7,7 @@ from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from hits.models import Claim, TaskPage
-from hits.services.closed_pages import close_pages
+from hits.services.hit_pages import close_pages
 from qualcontrol.models import Assessment
 from tests.factories import (
     NOON,

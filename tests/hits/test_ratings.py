@@ -67,6 +67,9 @@ SOURCES = [
 ]
 
 
+ASKED = {"name": "precise", "text": "Is it precise?", "labels": ["no", "yes"]}
+
+
 def config_of(selection, **rating):
     values = {
         "name": "judge",
@@ -183,6 +186,11 @@ def test_a_campaign_without_captions_is_refused(captioned, sources, message):
             "more than 12 captions",
         ),
         ({"labels": 7}, "rating.labels: there is no such key"),
+        ({"questions": [{**ASKED, "labels": ["a"]}]}, "rating.questions.0.labels: "),
+        ({"questions": [{**ASKED, "points": [1]}]}, "give as many points as labels"),
+        ({"questions": [{**ASKED, "name": "total"}]}, "cannot have the name total"),
+        ({"questions": [ASKED, ASKED]}, "two questions have the same name"),
+        ({"questions": [{**ASKED, "points": [0, -1]}]}, "not all questions can be penalties"),
     ],
 )
 def test_a_wrong_section_is_explained(rating, message):
@@ -237,7 +245,7 @@ def test_every_question_is_to_be_answered_and_part_of_an_answer_counts(captioned
     part = {name: value for name, value in fields.items() if name.startswith("true-2-")}
 
     assert RATINGS.check(task, campaign.config, fields) == RATINGS.read(task, fields)
-    with pytest.raises(AnswerRefused, match="all three questions about sentences 1, 2, 3"):
+    with pytest.raises(AnswerRefused, match="all questions about sentences 1, 2, 3"):
         RATINGS.check(task, campaign.config, part)
     assert RATINGS.read(task, part) == {"2": {"true": 4}}
     with pytest.raises(AnswerMissing):
@@ -376,3 +384,34 @@ def test_a_release_says_where_the_rated_captions_came_from(captioned, model):
         "human imported from files (4 of 9), model imported from files (4 of 9), "
         "references imported from files (4 of 9)"
     )
+
+
+@pytest.mark.django_db
+def test_thumb_has_its_own_questions_from_the_page_to_the_release(
+    captioned, model, admin_client, tmp_path
+):
+    values = {"name": "judge", "preset": "thumb", "selection": captioned.campaign.selection.name}
+    values |= {"budget": 50, "responses": 2, "rating": {"sources": SOURCES[1:]}}
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    for task in campaign.tasks.all():
+        answer = RATINGS.read(task, dict.fromkeys(RATINGS.field_names(task), "2"))
+        for _ in range(2):
+            RATINGS.store([(response := respond(task), answer)])
+    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    call_command("export", "judged", "--out", str(tmp_path / "out"), stdout=StringIO())
+
+    assert RATINGS.summary(response) == "2 2 2 2 2 · 2 2 2 2 2"
+    [shown, _] = RATINGS.answer_context(response)["captions"]
+    assert shown["ratings"][2] == {"name": "fluency", "value": 2, "label": "a small slip"}
+    made = json.loads((tmp_path / "out" / "ratings.json").read_text())
+    assert made["captions"][0]["scores"] == {
+        "precision": 2,
+        "recall": 2,
+        "fluency": -0.1,
+        "conciseness": -0.5,
+        "inclusive_language": -0.5,
+        "total": 0.9,
+    }
+    assert "a model writes 1" in [each["caption"] for each in made["captions"]]
+    page = " ".join(admin_client.get("/releases/judged/").content.decode().split())
+    assert "total 0.9" in page

@@ -101,7 +101,7 @@ def test_an_answer_sent_while_the_submission_is_read_changes_nothing(client, hit
 
 def test_counts_that_a_stranger_sends_with_another_text_are_not_the_workers(client, hit):
     account = WorkerAccountFactory()
-    counts = {"keystrokes": 1, "pastes": 3, "pasted_characters": 500, "times_left": 50}
+    counts = {"characters": {"pasted": 500}, "times_left": 50}
     mine = open_page(client, hit, "REAL1", account.marketplace_id)
     name = next(name for name in form_fields(mine) if name.startswith("caption-"))
     theirs = form_fields(open_page(client, hit, "REAL1", account.marketplace_id))

@@ -6,9 +6,8 @@ import {
   boxesAt,
   crop,
   scaled,
-  scrollKept,
-  zoomed,
 } from "../../static/kinds/correspondence/geometry.js";
+import { scrollKept, zoomed } from "../../static/kinds/zoom.js";
 
 const whole = { name: "whole", x: 0, y: 0, width: 400, height: 300 };
 const large = { name: "large", x: 50, y: 50, width: 200, height: 200 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Counted, inTurn, pause } from "../../static/annotate/review_ahead.js";
+import { Counted, inTurn, pause, recorded } from "../../static/annotate/review_ahead.js";
 
 const atOnce = async () => {};
 
@@ -38,6 +38,11 @@ test("a job that fails is run again before the next one begins", async () => {
 
 test("the pause grows with the failures, up to ten seconds", () => {
   assert.deepEqual([1, 2, 3, 4, 5, 99].map(pause), [1000, 2000, 5000, 10000, 10000, 10000]);
+});
+
+test("the status line says what was recorded", () => {
+  assert.equal(recorded("GOOD"), "Judged good.");
+  assert.equal(recorded("BAD", "too vague"), "Judged bad: too vague.");
 });
 
 test("a key that was added twice stays until it is removed twice", () => {

@@ -12,8 +12,9 @@ test("g, b and s mean good, choose a reason, and skip, in either case", () => {
   assert.equal(meaning("s", looking), "skip");
 });
 
-test("a number means a reason only after b", () => {
-  assert.equal(meaning("1", looking), null);
+test("a number marks a reason, and gives the verdict only after b", () => {
+  assert.deepEqual(meaning("1", looking), { mark: 0 });
+  assert.deepEqual(meaning("2", { ...choosing, atOnce: false }), { mark: 1 });
   assert.deepEqual(meaning("1", choosing), { reason: 0 });
   assert.deepEqual(meaning("6", choosing), { reason: 5 });
 });

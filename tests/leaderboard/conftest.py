@@ -1,13 +1,13 @@
 """A release with twelve images, and a challenge on it."""
 
 import json
+import os
 
 import pytest
 
 from annotate.models import Release
 from leaderboard.models import Challenge
-from tests.leaderboard.making import make_challenge, results_of
-from tests.leaderboard.releases import make_release
+from tests.leaderboard.making import make_challenge, make_release, results_of
 
 IMAGES = 12
 
@@ -42,4 +42,4 @@ def slow_java(tmp_path, monkeypatch) -> None:
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\nexec sleep 60\n")
     java.chmod(0o755)
-    monkeypatch.setenv("JAVA", str(java))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

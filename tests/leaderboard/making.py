@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 
-from annotate.models import Release
+from annotate.models import Release, ReleasedImage
 from leaderboard.models import Challenge, Submission, Submitter
 from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
 from leaderboard.services.submissions import Declaration, submit
-from tests.factories import UserFactory
+from qualcontrol.services.releasing import release_campaign
+from tests.factories import CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -59,3 +60,21 @@ def results_of(images: int, word: str) -> bytes:
             for number in range(1, images + 1)
         ]
     ).encode()
+
+
+def make_release(*, images: int = 12) -> Release:
+    """Hidden images with two references and a human baseline each; half of them in-domain."""
+    campaign = CampaignFactory(slug="beach", config={"references": 2})
+    for number in range(1, images + 1):
+        task = TaskFactory(campaign=campaign, number=number)
+        for reference in range(3):
+            ResponseFactory(
+                task=task,
+                text=f"Secretly {reference + 1} brown dogs follow kite number {number} at dawn.",
+            )
+    made = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    for image in ReleasedImage.objects.filter(release=made):
+        image.record["domain"] = "in-domain" if image.number % 2 else "out-domain"
+        image.is_hidden = True
+        image.save()
+    return made

@@ -45,6 +45,7 @@ NO_SIGN_IN = {
     "password_reset_confirm",
     "image-copy",
     "hits:task",
+    "hits:told",
     "admin:login",
     "healthz",
     "readyz",

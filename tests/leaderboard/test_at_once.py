@@ -13,7 +13,7 @@ from accounts.services.api_tokens import issue_token
 from annotate.models import Role
 from corpora.evaluation.scoring import score
 from leaderboard.models import Submission, SubmissionStatus
-from leaderboard.queries.images import captions_of
+from leaderboard.queries import captions_of
 from leaderboard.scoring.queue import score_waiting
 from leaderboard.services.scoring import take
 from tests.leaderboard.making import make_challenge, make_submission, make_submitter

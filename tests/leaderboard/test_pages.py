@@ -9,8 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
-from leaderboard.queries.allowances import LONG
-from leaderboard.queries.boards import board_of
+from leaderboard.queries import LONG, board_of
 from leaderboard.services.scoring import take
 from leaderboard.services.submissions import withdraw
 from tests.factories import UserFactory
@@ -304,23 +303,22 @@ def test_a_refused_file_is_answered_with_the_mistake_and_does_not_count(client, 
 
 
 @pytest.mark.parametrize(
-    ("fields", "status"),
+    "fields",
     [
-        ({"method": ""}, 422),
-        ({"method": "x" * 101}, 422),
-        ({"method": "a\0b"}, 422),
-        ({"track": "HUMAN"}, 422),
-        ({"training_data": ""}, 422),
-        ({"file": ""}, 422),
+        {"method": ""},
+        {"method": "x" * 101},
+        {"track": "HUMAN"},
+        {"training_data": ""},
+        {"file": ""},
     ],
 )
-def test_a_form_with_a_wrong_field_is_refused(client, challenge, results, fields, status):
+def test_a_form_with_a_wrong_field_is_refused(client, challenge, results, fields):
     client.force_login(make_submitter())
 
     page = client.post("/challenges/kites/", upload(results(), **fields))
     api = client.post("/api/challenges/kites/submissions/", upload(results(), **fields))
 
-    assert (page.status_code, api.status_code) == (status, 400)
+    assert (page.status_code, api.status_code) == (422, 400)
     assert not Submission.objects.exists()
 
 

@@ -29,10 +29,10 @@ def server_url() -> Iterator[str]:
 def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
     """An empty marketplace for boto3 clients and workers' browsers.
 
-    With MARKETPLACE_CONFORMANCE_URL, the marketplace at that URL, which may contain other data.
+    With CONFORMANCE_URL, the marketplace at that URL, which may contain other data.
     """
     if is_foreign():
-        site = Marketplace(os.environ["MARKETPLACE_CONFORMANCE_URL"])
+        site = Marketplace(os.environ["CONFORMANCE_URL"])
     else:
         site = Marketplace(request.getfixturevalue("server_url"))
         settings.MARKETPLACE_URL = site.url

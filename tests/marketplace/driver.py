@@ -102,7 +102,7 @@ class Marketplace:
     def hook(self, path: str, **body: Any) -> dict[str, Any]:
         """Call a test hook; skip the test if the server has none."""
         response = requests.post(f"{self.url}/test/{path}", json=body)
-        if response.status_code == 404 and os.environ.get("MARKETPLACE_CONFORMANCE_URL"):
+        if response.status_code == 404 and os.environ.get("CONFORMANCE_URL"):
             pytest.skip(f"Needs the test hooks (/test/{path}), which {self.url} does not have.")
         assert response.status_code == 200, response.text
         return response.json()
@@ -164,7 +164,7 @@ class Marketplace:
 
 def is_foreign() -> bool:
     """Whether the server under test is not one of this process."""
-    return "MARKETPLACE_CONFORMANCE_URL" in os.environ
+    return "CONFORMANCE_URL" in os.environ
 
 
 def create_hit_type(client: Any, **changes: Any) -> str:

@@ -6,12 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from marketplace.models import Hit, HitType, Requester, Worker
-from marketplace.services.hits import (
-    HitRequest,
-    HitTypeProperties,
-    create_hit,
-    get_or_create_hit_type,
-)
+from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
+from marketplace.services.hits import create_hit
 from marketplace.services.workers import (
     WorkerProfile,
     get_or_create_requester,
@@ -49,4 +45,4 @@ def make_hit_type(requester: Requester | None = None, **changes: Any) -> HitType
 
 def make_hit(hit_type: HitType | None = None, **changes: Any) -> Hit:
     request = {"question": QUESTION, "lifetime": timedelta(hours=1), **changes}
-    return create_hit(hit_type=hit_type or make_hit_type(), request=HitRequest(**request), at=NOON)
+    return create_hit(hit_type=hit_type or make_hit_type(), at=NOON, **request)

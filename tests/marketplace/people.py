@@ -6,7 +6,7 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import HitType, Membership, Offer, PeopleGroup
-from marketplace.pages.people.links import group_url
+from marketplace.pages.links import group_url
 from marketplace.services import people_groups
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_hit, make_hit_type
@@ -20,7 +20,7 @@ TEXTS = {
 }
 
 
-def make_group(**texts: str) -> PeopleGroup:
+def make_group(**texts: Any) -> PeopleGroup:
     return people_groups.create_group(plan=GroupPlan(**{**TEXTS, **texts}), at=clock.now())
 
 

@@ -26,16 +26,8 @@ from marketplace.models import (
     WithdrawnBy,
     Worker,
 )
-from marketplace.pages.people.links import group_url, send_invitations
-from marketplace.pages.sign_in import sign_in_url
-from marketplace.services import (
-    attention,
-    mail_invitations,
-    members,
-    reviews,
-    screenings,
-    studies,
-)
+from marketplace.pages.links import group_url, send_invitations, sign_in_url
+from marketplace.services import mail_invitations, people_groups, reviews, studies
 from marketplace.templatetags.wording import spoken
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
 from tests.marketplace.pages.test_people import TERMS, words_of
@@ -122,6 +114,7 @@ def test_every_page_for_people_is_in_the_language_of_the_group(language):
     pages += ["", "/done", "/messages", "/account", f"/groups/{group.pk}/withdrawal"]
     for page in pages:
         check(person.get(f"/home{page}"), language)
+    check(person.post("/sign-out"), language)
     check(person.get("/nowhere"), language)
     check(person.post("/mturk/externalSubmit", {"assignmentId": begun, "caption": "Ω"}), language)
     check(person.post("/mturk/externalSubmit", {"assignmentId": begun, "caption": "Ω"}), language)
@@ -167,9 +160,9 @@ def make_study(hit_type: HitType, language: str, *, name: str = "omega") -> Stud
         ),
         at=clock.now(),
     )
-    screenings.set_screening(study=study, screening=Screening(**SCREENING))
+    studies.set_screening(study=study, screening=Screening(**SCREENING))
     check_asked = AttentionCheck(question="Ω15", choices=["Ω16", "Ω17"], right_choice="Ω16")
-    attention.set_checks(study=study, checks=[check_asked])
+    studies.set_checks(study=study, checks=[check_asked])
     return study
 
 
@@ -263,7 +256,7 @@ def test_a_member_of_two_groups_reads_the_language_of_the_latest():
     assert Worker.objects.get().memberships.count() == 2
     assert page["lang"] == "fr"
     left = Membership.objects.get(group__name="second")
-    members.withdraw(membership=left, by=WithdrawnBy.PERSON, at=clock.now())
+    people_groups.withdraw(membership=left, by=WithdrawnBy.PERSON, at=clock.now())
     assert BeautifulSoup(person.get("/home").content, "lxml").find("html")["lang"] == "de"
 
 

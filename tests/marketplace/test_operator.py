@@ -17,7 +17,7 @@ from django.urls import reverse
 from marketplace.errors import NotQualified
 from marketplace.models import Account, Activity, Transfer, TransferKind
 from marketplace.operator.urls import urlpatterns
-from marketplace.services import assignments, operators, payouts, reviews
+from marketplace.services import assignments, money, operators, reviews
 from marketplace.services.operators import noted
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
@@ -255,7 +255,7 @@ def test_a_payout_takes_what_is_owed_off_the_ledger_once(operator):
     (row,) = csv.DictReader(io.StringIO(answer.getvalue().decode()))
     assert (row["worker_id"], row["amount"]) == (worker.public_id, "0.20")
     assert "attachment" in answer["Content-Disposition"]
-    assert payouts.balances() == {}
+    assert money.balances() == {}
 
 
 def test_a_name_cannot_be_a_formula_in_the_payouts_list(operator):

@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, reverse
 
 import shared.once
-from marketplace import once
 from marketplace.models import Activity, Hit, SentForm
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.pages import decorators
+from marketplace.pages.links import sign_in_url
 from marketplace.services import accounts, studies
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.people import join, make_group, make_offer
@@ -198,7 +198,9 @@ def test_an_unanswered_form_leads_to_the_queue_of_the_worker(rf, monkeypatch):
     key = uuid4()
     SentForm.objects.create(key=key, sent_at=NOON.replace(year=2100))
 
-    answer = once.carried_out_once(rf.post("/", {shared.once.FIELD: key}), fail, otherwise="queue")
+    answer = decorators.carried_out_once(
+        rf.post("/", {shared.once.FIELD: key}), fail, otherwise="queue"
+    )
 
     assert answer.url == "/queue"
 

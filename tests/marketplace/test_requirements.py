@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.requirements import Action, Locale, guards, meets, problems, unmet
+from marketplace.countries import Place
+from marketplace.requirements import Action, guards, meets, problems, unmet
 
-HELD = {"Q": 5, "EMPTY": None, "PLACE": Locale("US", "PA")}
+HELD = {"Q": 5, "EMPTY": None, "PLACE": Place("US", "PA")}
 
 
 def requirement(comparator: str, *integers: int, type_id: str = "Q", **more) -> dict:

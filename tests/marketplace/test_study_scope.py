@@ -20,7 +20,7 @@ from marketplace.models import (
     Participation,
     Worker,
 )
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.pages.links import sign_in_url
 from marketplace.services import assignments, reviews, studies
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester
 from tests.worlds import shared_rows

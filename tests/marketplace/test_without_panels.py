@@ -25,10 +25,10 @@ from django.test import Client
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from marketplace import background
+from marketplace import server
 from marketplace.models import Assignment, Hit, Transfer, TransferKind
-from marketplace.pages.sign_in import sign_in_url
-from marketplace.services import payouts, reviews, studies, worker_data
+from marketplace.pages.links import sign_in_url
+from marketplace.services import money, retention, reviews, studies
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
 
 call_command("migrate", verbosity=0)
@@ -55,12 +55,12 @@ assignment = Assignment.objects.get()
 frame = client.post("/mturk/externalSubmit", {"assignmentId": assignment.public_id, "caption": "x"})
 assert frame.status_code == 200, frame.content
 reviews.approve(assignment=Assignment.objects.get(), at=timezone.now())
-assert payouts.pay_out(at=timezone.now()) == 1
+assert money.pay_out(at=timezone.now()) == 1
 assert Transfer.objects.filter(kind=TransferKind.PAYOUT, worker=worker).count() == 1
 assert Client(SERVER_NAME="127.0.0.1").get("/join/scenes?PROLIFIC_PID=p1").status_code == 200
-for each in background.repeaters():
+for each in server.repeaters():
     each.step()
-worker_data.erase_worker(worker=worker, at=timezone.now())
+retention.erase_worker(worker=worker, at=timezone.now())
 worker.refresh_from_db()
 assert worker.erased_at is not None
 try:

@@ -5,8 +5,7 @@ from django.urls import reverse
 
 from qualcontrol.models import Decision
 from qualcontrol.review.judging import judge, reject_response
-from qualcontrol.services.appeals import record_appeal
-from qualcontrol.services.exclusions import exclude_worker, pause_worker
+from qualcontrol.services.exclusions import exclude_worker, pause_worker, record_appeal
 from tests.factories import NOON, ResponseFactory, SpotCheckFactory
 
 pytestmark = pytest.mark.django_db

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.kinds import KINDS
+from corpora.language.english import mean_similarities
 from qualcontrol.flags import (
     Conduct,
     Flag,
@@ -18,6 +19,7 @@ from qualcontrol.flags import (
     image_flags,
     lasting_flags,
 )
+from qualcontrol.flags.behaviour import behaviour_flags
 from qualcontrol.flags.copies import (
     COMPARED,
     KEY_HOLDS,
@@ -263,21 +265,31 @@ def test_equal_answers_are_as_like_as_the_others():
 # How the answer came about
 
 
+def wrote(*, seconds=None, seconds_writing=None, times_left=None, **characters):
+    """The conduct of one who wrote so many characters in each way."""
+    return Conduct(seconds, characters, seconds_writing, times_left)
+
+
 @pytest.mark.parametrize(
     ("conduct", "expected"),
     [
         (Conduct(), ()),
-        (Conduct(seconds=60, keystrokes=90, pastes=0, seconds_writing=30, times_left=1), ()),
+        (wrote(seconds=60, seconds_writing=30, times_left=1, typed=69), ()),
         (Conduct(seconds=3), ("hasty",)),
-        (Conduct(pastes=1), ("pasted",)),
-        (Conduct(pastes=1, pasted_characters=5), ()),
-        (Conduct(pastes=2, pasted_characters=60), ("pasted",)),
-        (Conduct(keystrokes=70, seconds_writing=2), ("fast_typing",)),
-        (Conduct(keystrokes=0, pastes=1, pasted_characters=69, seconds_writing=1), ("pasted",)),
-        (Conduct(keystrokes=1, pastes=0, seconds_writing=1), ()),
-        (Conduct(keystrokes=20, pastes=0, seconds_writing=1), ()),
-        (Conduct(keystrokes=0, pastes=0, seconds_writing=0), ("no_input",)),
-        (Conduct(keystrokes=0), ()),
+        (wrote(typed=64, pasted=5), ()),
+        (wrote(pasted=30, dropped=30), ("pasted",)),
+        (wrote(typed=69, seconds_writing=2), ("fast_typing",)),
+        (wrote(pasted=69, seconds_writing=1), ("pasted",)),
+        (wrote(dictated=69, seconds_writing=3), ()),
+        (wrote(completed=50, typed=19, seconds_writing=3), ()),
+        (wrote(completed=50, typed=19, seconds_writing=1), ("fast_typing",)),
+        (wrote(composed=40, replaced=29, seconds_writing=9), ()),
+        (wrote(unaccounted=69, seconds_writing=0), ("not_typed",)),
+        (wrote(unaccounted=30, typed=39), ()),
+        (wrote(inserted=60, typed=9), ("bulk_insertion",)),
+        (wrote(inserted=30, typed=39), ()),
+        (wrote(given=60, unknown=9), ()),
+        (wrote(), ()),
         (Conduct(times_left=7), ("left_page",)),
     ],
 )
@@ -285,14 +297,30 @@ def test_conduct_is_flagged_where_it_is_known(conduct, expected):
     assert found(KITCHEN, conduct=conduct) == expected
 
 
+@pytest.mark.parametrize(
+    ("conduct", "images", "expected"),
+    [
+        (Conduct(seconds=20), 1, ("hasty",)),
+        (Conduct(seconds=40), 1, ()),
+        (Conduct(seconds=20), 2, ()),
+        (wrote(seconds=20, seconds_writing=300, typed=800), 1, ()),
+    ],
+)
+def test_a_long_text_takes_longer(conduct, images, expected):
+    campaign = config(hit={"images": images})
+    flags = behaviour_flags("word " * 160, conduct, campaign)
+
+    assert tuple(flag.code for flag in flags) == expected
+
+
 def test_a_long_pasted_text_has_a_flag_of_its_own():
     text = " ".join([KITCHEN.rstrip("."), "beside a large pot", "under a row of copper pans"])
 
-    assert found(text, conduct=Conduct(pastes=1)) == ("pasted_long",)
+    assert found(text, conduct=wrote(pasted=len(text))) == ("pasted_long",)
 
 
 def test_an_answer_without_text_has_the_flags_of_its_conduct_alone():
-    assert found("", conduct=Conduct(seconds=2, pastes=3, times_left=9)) == ("hasty", "left_page")
+    assert found("", conduct=wrote(seconds=2, pasted=3, times_left=9)) == ("hasty", "left_page")
 
 
 # Laws
@@ -334,7 +362,7 @@ def test_a_caption_of_another_image_and_worker_changes_no_flags(text, order):
 
 @given(ANY_TEXT, st.integers(0, 10_000), st.sampled_from([0, 2, 60]))
 def test_a_flag_says_the_same_after_it_was_stored(text, characters, seconds):
-    conduct = Conduct(seconds=seconds, pastes=1, pasted_characters=characters)
+    conduct = wrote(seconds=seconds, pasted=characters)
     flags = lasting_flags(Neighbour(1, 1, text), CONFIG, InMemory(), conduct=conduct)
 
     for flag in flags:
@@ -346,3 +374,62 @@ def test_a_flag_says_the_same_after_it_was_stored(text, characters, seconds):
 @given(st.lists(st.sampled_from([*HARBOUR, KITCHEN]), max_size=6))
 def test_there_are_flags_for_each_answer(texts):
     assert len(image_flags([0.5] * len(texts), texts, CONFIG)) == len(texts)
+
+
+# Paragraphs
+
+LONG = config(preset="docci")
+MARKET = (
+    "A wide view shows an open market on a paved square in the morning. In front, a woman with "
+    "short grey hair and a dark blue apron stands behind a wooden stall and weighs red apples on a "
+    "brass scale. Three crates of pears, plums and yellow apples lie before her, each with a small "
+    "sign; the one on the left reads “two for one”. To her right, a boy in a striped jumper holds "
+    "a paper bag open with both hands and looks up at her. Behind them, a row of five more stalls "
+    "with white canopies leads to the steps of a brick church, whose clock might be slow, since "
+    "the shadows of the trees are short. The light comes from the right and leaves the left half "
+    "of the square in a cool shade, apart from one bright puddle near the bottom edge."
+)
+
+
+def found_in_paragraph(text, store=None, worker=1):
+    return codes(lasting_flags(Neighbour(worker, worker, text), LONG, store or InMemory()))
+
+
+def test_a_good_paragraph_may_quote_guess_once_and_have_a_rare_word():
+    text = MARKET.replace("pears", "quinzes")
+
+    assert found_in_paragraph(text) == ()
+    assert {"rule_words", "misspelled", "too_long"} <= {*found(text)}
+
+
+def test_a_paragraph_with_many_slips_has_their_flags():
+    text = MARKET.replace("plums", "plumz").replace("jumper", "jumpre").replace("brass", "brazz")
+    odd = MARKET.replace("behind a", "behind the of a").replace("on the left", "on the of left")
+
+    assert found_in_paragraph(text) == ("misspelled",)
+    assert found_in_paragraph(odd) == ("odd_order",)
+    assert "broken_order" in found_in_paragraph(" ".join(sorted(MARKET.split(), key=len)))
+
+
+def test_a_copied_paragraph_is_found_with_a_few_changed_words():
+    store = InMemory()
+    changed = MARKET.replace("woman", "lady").replace("red", "green").replace("short", "long")
+    changed = changed.replace("church", "school").replace("bright", "small").replace("paper", "net")
+
+    assert found_in_paragraph(MARKET, store) == ()
+    assert "copies_other" in found_in_paragraph(changed, store, worker=2)
+
+
+def test_a_paragraph_of_another_image_names_few_of_the_things():
+    others = [MARKET, MARKET.replace("wooden", "green"), MARKET.replace("brass", "steel")]
+    strange = " ".join([KITCHEN, *HARBOUR, "An apron hangs beside a row of crates."])
+
+    flags = wording_flags_of([*others, strange])
+
+    assert flags[:3] == [(), (), ()]
+    assert "names_none" in flags[3]
+
+
+def wording_flags_of(texts):
+    means = mean_similarities(texts)
+    return [codes(flags) for flags in image_flags(means, texts, LONG)]

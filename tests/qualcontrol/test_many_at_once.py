@@ -16,11 +16,12 @@ from hits.services.claims import recount_places
 from qualcontrol.models import Act, Appeal, Decision, Judgement, SpotCheck
 from qualcontrol.review import judging
 from qualcontrol.services import exclusions
-from qualcontrol.services.appeals import answer_appeal, record_appeal
 from qualcontrol.services.exclusions import (
+    answer_appeal,
     count_unwelcome,
     exclude_worker,
     pause_worker,
+    record_appeal,
     reinstate_worker,
 )
 from qualcontrol.services.intake import review_submitted

@@ -55,7 +55,6 @@ class Deployment:
             ),
             "CELERY_BROKER_URL": self.stack.enter_context(redis(self.folder)),
             "MEDIA_ROOT": str(self.folder / "media"),
-            "UPLOAD_ROOT": str(self.folder / "uploads"),
             # There is no proxy.
             "BEHIND_PROXY": "false",
             "MARKETPLACE_BEHIND_PROXY": "false",
@@ -73,7 +72,7 @@ class Deployment:
             "MTURK_ENDPOINT": "local",
             "SECRET_KEY": secrets.token_urlsafe(50),
             "MARKETPLACE_SECRET_KEY": secrets.token_urlsafe(50),
-            "WEB_PROCESSES": "2",
+            "WEB_CONCURRENCY": "2",
             "METRICS_TOKEN": TOKEN,
             "MARKETPLACE_METRICS_TOKEN": TOKEN,
             "LOG_REQUESTS": "true",

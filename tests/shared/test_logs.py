@@ -4,12 +4,20 @@ import io
 import json
 import logging
 import sys
+import threading
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import IntegrityError
 
-from shared.logs import JsonFormatter, PrivateFormatter, logging_settings, request_id
+from shared.logs import (
+    JsonFormatter,
+    LogLines,
+    PrivateFormatter,
+    logging_settings,
+    request_id,
+    without_needless_traceback,
+)
 
 WORKER = "A2SUAM1J3GNN3B"
 
@@ -76,3 +84,64 @@ def test_a_request_for_another_host_is_one_line_of_the_log(client):
     assert answer.status_code == 400
     [line] = written.getvalue().splitlines()
     assert "ERROR django.security.DisallowedHost: Invalid HTTP_HOST header" in line
+
+
+def test_the_output_of_a_program_is_an_entry_a_line(caplog):
+    stream = LogLines(logging.INFO)
+
+    with caplog.at_level(logging.INFO):
+        print("Applying 0001_initial...", end="", file=stream)
+        print(" OK\n\n2 migrations.", file=stream)
+
+    assert caplog.messages == ["Applying 0001_initial... OK", "2 migrations."]
+
+
+@pytest.fixture
+def json_logs(monkeypatch):
+    """The entries of a process with LOG_FORMAT=json so far."""
+    for module, name in [(sys, "excepthook"), (threading, "excepthook")]:
+        monkeypatch.setattr(module, name, getattr(module, name))
+    monkeypatch.setenv("LOG_FORMAT", "json")
+    logging_settings(loggers={})
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    logging.getLogger().addHandler(handler)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    logging.getLogger().removeHandler(handler)
+    logging.captureWarnings(False)
+
+
+def fail():
+    raise ValueError(f"{WORKER} is unknown")
+
+
+def test_an_error_that_nobody_catches_is_an_entry(json_logs):
+    try:
+        fail()
+    except ValueError as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+
+    assert [entry["level"] for entry in json_logs()] == ["CRITICAL", "ERROR"]
+    assert all("(a worker) is unknown" in entry["error"] for entry in json_logs())
+    assert all("Traceback" in entry["error"] for entry in json_logs())
+
+
+@pytest.mark.parametrize("status", [403, 503])
+def test_a_request_that_is_refused_or_has_no_database_is_an_entry_without_a_traceback(status):
+    record = logging.LogRecord("django.request", logging.ERROR, "path", 1, "no", (), (1, 2, 3))
+    record.status_code = status
+
+    assert without_needless_traceback(record)
+    assert record.exc_info is None
+
+
+def test_another_failure_keeps_its_traceback():
+    record = logging.LogRecord("django.request", logging.ERROR, "path", 1, "no", (), (1, 2, 3))
+    record.status_code = 500
+
+    assert without_needless_traceback(record)
+    assert record.exc_info == (1, 2, 3)

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from io import StringIO
 from pathlib import Path
 
@@ -16,22 +18,25 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from pycocotools.coco import COCO
 
-from hits.local.folders import emptied, is_demonstration, locked
-from hits.local.processes import (
+from hits.local import (
     MANAGE,
     Child,
     Installation,
     ProcessFailed,
     child,
     clean_environment,
+    emptied,
+    is_demonstration,
     is_free,
+    locked,
     manage,
 )
 from tests.servers import PATIENCE, free_port
 
 pytestmark = pytest.mark.slow
 
-IMAGES = 2
+# Enough for the campaign's last HITs to go to workers who have few images left.
+IMAGES = 6
 
 
 def program(*arguments: str) -> list[str]:
@@ -48,10 +53,16 @@ def ports_of_its_own() -> list[str]:
 
 @pytest.fixture(scope="module")
 def demonstration(tmp_path_factory) -> tuple[Path, str]:
-    """The folder of a finished demo, and the command's output."""
+    """The folder of a finished `make demo`, and the command's output."""
     folder = tmp_path_factory.mktemp("build") / "demo"
+    options = ["--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()]
     done = subprocess.run(
-        program("demo", "--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()),
+        # Packages are not installed again, whatever has changed since.
+        [
+            *["make", "--no-print-directory", "--assume-old=requirements.txt"],
+            *["demo", f"DEMO={shlex.join(options)}"],
+        ],
+        cwd=MANAGE.parent,
         env=clean_environment({}),
         capture_output=True,
         text=True,
@@ -69,6 +80,17 @@ def test_a_demonstration_leaves_files_that_coco_tools_open(demonstration, capsys
     assert len(captions.getImgIds()) == IMAGES
     assert {len(captions.getAnnIds(imgIds=[i])) for i in captions.getImgIds()} == {10}
     assert len(baseline.getAnnIds()) == IMAGES
+    assert set(baseline.getImgIds()) == set(captions.getImgIds())
+
+
+def test_each_image_of_a_demonstration_is_described_by_eleven_workers(demonstration):
+    folder, _ = demonstration
+
+    rows = json.loads((folder / "workers.json").read_text())
+    workers: dict[int, set[str]] = defaultdict(set)
+    for row in rows["annotations"] + rows["baseline"]:
+        workers[row["image_id"]].add(row["worker"])
+    assert [len(found) for found in workers.values()] == [11] * IMAGES
 
 
 def test_a_demonstration_links_the_words_of_its_captions(demonstration):
@@ -76,10 +98,14 @@ def test_a_demonstration_links_the_words_of_its_captions(demonstration):
 
     captions = json.loads((folder / "captions.json").read_text())
     texts = {row["id"]: row["caption"] for row in captions["annotations"]}
+    boxes = json.loads((folder / "boxes.json").read_text())["boxes"]
     linked = json.loads((folder / "correspondences.json").read_text())["captions"]
-    assert len(linked) == 8
+    assert len(linked) == 2 * IMAGES
     assert {row["annotation_id"]: row["caption"] for row in linked}.items() <= texts.items()
-    assert {len(row["answers"]) for row in linked} == {15}
+    for row in linked:
+        assert len({answer["worker"] for answer in row["answers"]}) == len(row["answers"]) == 15
+        for links in row["links"].values():
+            assert {boxes[link["box"]]["image_id"] for link in links} == {row["image_id"]}
     assert re.search(r"against the others P 0\.\d\d, R 0\.\d\d, F 0\.\d\d", printed)
 
 
@@ -88,7 +114,9 @@ def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
 
     last = printed.strip().splitlines()[-1]
     assert printed.count("  yes  ") == 9
-    assert "captions.json, baseline.json, workers.json, correspondences.json" in last
+    assert "captions.json, baseline.json, workers.json, methods.md, page-en-1.html" in last
+    assert "in English" in (folder / "methods.md").read_text()
+    assert "correspondences.json" in last
     assert str(folder) in last
     assert f"manage.py serve --demo {folder}" in last
     assert json.loads((folder / "workers.json").read_text())["annotations"]

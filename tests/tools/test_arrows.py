@@ -89,7 +89,3 @@ def test_nor_may_a_package_name_one_beside_it_or_the_other_site(tmp_path, other)
     [found] = report(tmp_path, "qualcontrol/pages.py", f'PAGE = "{other}/board.html"')
 
     assert found == f"qualcontrol/pages.py:1 names {other}, which is not below qualcontrol."
-
-
-def test_no_string_of_the_project_names_a_higher_package():
-    assert not [*arrows.Names(arrows.ROOT).upward()]

@@ -1,4 +1,4 @@
-"""The sites whose pages are photographed: a copy of the demonstration, served by `serve`."""
+"""The sites whose pages are photographed: a copy of the demonstration; browsers, and the camera."""
 
 import re
 import shutil
@@ -8,15 +8,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
-from hits.local.folders import is_demonstration
-from hits.local.processes import (
-    MANAGE,
-    Installation,
-    clean_environment,
-    manage,
-)
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
+
+from hits.local import MANAGE, Installation, clean_environment, is_demonstration, manage
 
 PASSWORD = re.compile(r"sign in as (\S+) with the password (\S+)")
 VISITOR = re.compile(r"sign in as worker “visitor”: (\S+)()")
@@ -107,3 +105,112 @@ def _found(pattern: re.Pattern[str], text: str) -> tuple[str, str]:
     if match is None:
         raise RuntimeError(f"No line has the form {pattern.pattern!r} in:\n{text}")
     return match[1], match[2]
+
+
+DESKTOP, PHONE = (1200, 760), (390, 760)
+MOST_BYTES = 120_000
+GAP = 24
+BACKGROUND = "#d9dedc"
+
+
+class Camera:
+    """Writes pictures into a folder, and remembers their names."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.taken: list[str] = []
+
+    def take(self, name: str, page: Page, *, height: int = DESKTOP[1], top: str = "") -> None:
+        """Take the page's upper part, or the part of this height that begins at an element."""
+        self._write(name, shot(page, height, page.locator(top).first if top else None))
+
+    def side_by_side(self, name: str, shots: Sequence[Image.Image]) -> None:
+        """Put pictures of a phone beside each other."""
+        width = sum(one.width for one in shots) + GAP * (len(shots) + 1)
+        whole = Image.new("RGB", (width, max(one.height for one in shots) + 2 * GAP), BACKGROUND)
+        left = GAP
+        for one in shots:
+            whole.paste(one, (left, GAP))
+            left += one.width + GAP
+        self._write(name, whole)
+
+    def _write(self, name: str, picture: Image.Image) -> None:
+        path = self.folder / f"{name}.webp"
+        for quality in (82, 70, 55):
+            picture.save(path, quality=quality, method=6)
+            if path.stat().st_size <= MOST_BYTES:
+                break
+        else:
+            raise RuntimeError(f"{path.name} has more than {MOST_BYTES:,} bytes")
+        self.taken.append(path.name)
+        print(f"{path.stat().st_size / 1000:6.1f} kB  {path.name}", flush=True)
+
+
+def shot(page: Page, height: int, top: Locator | None = None) -> Image.Image:
+    """The picture of a page as wide as its window, once its images are there and nothing moves."""
+    size = page.viewport_size
+    assert size is not None
+    page.set_viewport_size({"width": size["width"], "height": height})
+    page.evaluate("document.activeElement?.blur()")
+    if top is None:
+        page.evaluate("scrollTo(0, 0)")
+    else:
+        top.evaluate("one => scrollTo(0, one.getBoundingClientRect().top + scrollY - 16)")
+    page.wait_for_load_state("networkidle")
+    picture = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
+    return picture.convert("RGB")
+
+
+# A campaign that the demonstration leaves as a draft, and how many of its captions are written.
+PILOT, WRITTEN = "unprimed-pilot", 95
+# The campaign that the researcher makes, and its number of images.
+OWN, TITLE = "my-photos", "Describe my photographs"
+SCENES = 6
+# Longer than any step takes on a slow machine.
+MILLISECONDS = 60_000
+
+
+@dataclass(frozen=True)
+class Story:
+    sites: Sites
+    browser: Browser
+    camera: Camera
+
+    def desktop(self) -> Page:
+        return self._page(self.browser.new_context(viewport=_size(DESKTOP)))
+
+    def phone(self) -> Page:
+        context = self.browser.new_context(viewport=_size(PHONE), has_touch=True, is_mobile=True)
+        return self._page(context)
+
+    def researcher(self) -> Page:
+        """A page of the requester site, whose user has signed in."""
+        page = self.desktop()
+        page.goto(self.sites.places.site_url)
+        return _signed_in(page, "Username", self.sites.researcher)
+
+    def operator(self) -> Page:
+        """A page of the marketplace, whose operator has signed in."""
+        page = self.desktop()
+        page.goto(f"{self.sites.places.marketplace_url}/operator/people")
+        return _signed_in(page, "Name", self.sites.operator)
+
+    def open(self, page: Page, path: str) -> None:
+        page.goto(f"{self.sites.places.site_url}/{path}")
+
+    def _page(self, context: BrowserContext) -> Page:
+        context.set_default_timeout(MILLISECONDS)
+        return context.new_page()
+
+
+def _size(size: tuple[int, int]) -> ViewportSize:
+    return {"width": size[0], "height": size[1]}
+
+
+def _signed_in(page: Page, label: str, account: Account) -> Page:
+    page.get_by_label(label).fill(account.name)
+    page.get_by_label("Password").fill(account.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Password").wait_for(state="detached")
+    return page

@@ -1,4 +1,5 @@
-"""The interface of a file format of `export`, and the format with the task type's own files."""
+"""The interface of a file format of `export`, and the format with the task type's own files;
+and the file to which libraries write what a download takes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,36 @@ from typing import Any, NamedTuple
 
 from annotate.exports.tables import Content, Type
 from corpora.errors import DomainError
-from corpora.writing.files import File, encoded
+from corpora.writing import File, encoded
+
+
+class Pipe:
+    """Bytes that one part of a program writes and another one takes."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._waiting: list[bytes] = []
+        self._written = 0
+
+    def write(self, data: Any) -> int:
+        self._waiting.append(bytes(data))
+        self._written += len(self._waiting[-1])
+        return len(self._waiting[-1])
+
+    def take(self) -> bytes:
+        """The bytes that were written since the last call."""
+        taken, self._waiting = b"".join(self._waiting), []
+        return taken
+
+    def tell(self) -> int:
+        return self._written
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """What was written can still be taken."""
 
 
 class DataFiles(NamedTuple):

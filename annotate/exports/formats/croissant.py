@@ -13,7 +13,7 @@ from annotate.exports.formats import parquet
 from annotate.exports.formats.base import Format
 from annotate.exports.provenance import UNKNOWN_LICENCES
 from annotate.exports.tables import Column, Content, Table, Type
-from corpora.writing.files import Digest, File
+from corpora.writing import Digest, File
 
 # The context that the specification prescribes.
 CONTEXT = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotate.exports.formats.base import TYPES, DataFiles, Format
 from annotate.exports.tables import Content, Row, Table, Type
-from corpora.writing.files import File, encoded
+from corpora.writing import File, encoded
 
 END = "\r\n"
 

@@ -5,14 +5,13 @@ image, whose `file_name` is the image's path.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from annotate.exports.formats.base import TYPES, DataFiles, Format
 from annotate.exports.images import IMAGES, image_paths
+from annotate.exports.records import chunks
 from annotate.exports.tables import CHUNK, Content, Table, Type, lists
-from corpora.writing.files import File, encoded
-from corpora.writing.json_text import dump
+from corpora.writing import File, dump, encoded
 
 METADATA = "metadata.jsonl"
 # Characters that JSON leaves as they are, but that some programs take for the end of a line.
@@ -63,8 +62,7 @@ def _rows(table: Table, content: Content) -> Iterable[Mapping[str, Any]]:
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    waiting = iter(rows)
-    while chunk := list(islice(waiting, CHUNK)):
+    for chunk in chunks(rows, CHUNK):
         text = "\n".join(map(dump, chunk)) + "\n"
         for character, escape in LINE_ENDS.items():
             text = text.replace(character, escape)
@@ -74,16 +72,13 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def _images(content: Content) -> Iterator[dict[str, Any]]:
     """The images, each with the values of the listed columns of the other tables."""
     listed = {table.name: lists(table, "image_id") for table in content.tables if table.listed}
-    texts, paths = _text_columns(content.images), image_paths(content.images)
+    texts = [column.name for column in content.images.columns if column.type == Type.TEXT]
+    paths = image_paths(content.images)
     for row in content.images.dicts():
         # Readers infer the type of a column from its first rows, so unknown texts are empty.
         known = {name: row[name] or "" for name in texts}
         more = {name: found.get(row["image_id"], []) for name, found in listed.items()}
         yield row | known | more | {"file_name": paths[row["image_id"]]}
-
-
-def _text_columns(table: Table) -> list[str]:
-    return [column.name for column in table.columns if column.type == Type.TEXT]
 
 
 JSON_LINES = Format(

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from annotate.exports.formats.base import DataFiles, Format
-from annotate.exports.pipe import Pipe
+from annotate.exports.formats.base import DataFiles, Format, Pipe
 from annotate.exports.tables import Content, Table, Type
-from corpora.writing.files import File
+from corpora.writing import File
 
 if TYPE_CHECKING:
     import pyarrow

@@ -3,7 +3,8 @@
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 from django.db import connection
 from django.db.models import BooleanField, F, Func, Value
@@ -12,28 +13,36 @@ from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.files import Files
 from annotate.exports.tables import Asked, Table
-from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
     CampaignNotPossible,
-    Drawn,
-    Part,
     TaskKind,
+    new_task,
 )
-from annotate.kinds.caption.export import BASELINE_FILE, CAPTION_FILES, own_files, tables
+from annotate.kinds.caption import rate_first
+from annotate.kinds.caption.export import (
+    BASELINE_FILE,
+    CAPTION_FILES,
+    RATINGS_FILE,
+    VIZWIZ_FILE,
+    own_files,
+    tables,
+)
+from annotate.kinds.caption.presets import IN_WORDS, PRESETS
 from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.wizard import IMAGES, INSTRUCTIONS
+from annotate.kinds.freezing import Drawn, Part
 from annotate.kinds.wizard import StepFields
 from annotate.kinds.wording import translated
 from annotate.models import (
     Campaign,
     Caption,
+    Image,
     Release,
     ReleasedImage,
     Response,
     Role,
-    Selection,
     Task,
 )
 from annotate.models.responses import ResponseQuerySet
@@ -44,10 +53,10 @@ from annotate.queries.keywords import (
     own_without_classes,
     task_keywords,
 )
-from annotate.queries.words import if_few
-from corpora.language.consensus import mean_similarities
+from annotate.queries.words import if_few, with_words
+from corpora.language.english import mean_similarities
 from corpora.language.languages import language_of
-from corpora.language.text import gettext_noop, normalise, problems
+from corpora.language.text import MOST_OF_REMARK, Problem, gettext_noop, normalise, problems
 
 # A longer text is found by its beginning. The index holds this much of it.
 INDEXED = 10_000
@@ -72,12 +81,31 @@ def with_indexed_words(rows: ResponseQuerySet, campaign: Campaign, words: str) -
     return rows.filter(pk__in=few)
 
 
+class Written(str):
+    """What a worker submits about an image: the caption, or in place of it the reason why the image
+    cannot be described; a remark to the researcher; and the ratings of given captions.
+
+    The answer of a stored response is the caption alone; the rest are columns.
+    """
+
+    reason = ""
+    remark = ""
+    ratings: rate_first.Ratings = MappingProxyType({})
+
+    @classmethod
+    def of(cls, text: str, reason: str, remark: str, ratings: rate_first.Ratings) -> Self:
+        written = cls(text)
+        written.reason, written.remark, written.ratings = reason, remark, ratings
+        return written
+
+
 PARAGRAPH_HIT = {
     "title": gettext_noop("Describe a photograph in a paragraph"),
     "description": gettext_noop(
         "Look at a photograph and describe it so that somebody who cannot see it can imagine it."
     ),
 }
+BOTH = gettext_noop("Please write a description or choose a reason, not both.")
 # Images whose keywords are read at once.
 AT_ONCE = 1000
 
@@ -88,18 +116,8 @@ class CaptionKind(TaskKind):
     subject_name = "image"
     answer_name = "caption"
     answers_name = "captions"
-    # nocaps: Agrawal et al. 2019, section 3.1; COCO: Chen et al. 2015, section 3 (no priming, 5 or
-    # 40 references and one more for comparison).
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "nocaps": {"references": 10, "baselines": 1, "priming": {"share": 1.0}},
-        "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
-        "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
-    }
-    presets_in_words: ClassVar[Mapping[str, str]] = {
-        "nocaps": "nocaps: 10 references and a human baseline, with object names",
-        "coco-c5": "COCO c5: 5 references and a human baseline, without object names",
-        "coco-c40": "COCO c40: 40 references and a human baseline, without object names",
-    }
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
+    presets_in_words: ClassVar[Mapping[str, str]] = IN_WORDS
     steps: ClassVar[Mapping[str, StepFields]] = {"images": IMAGES, "instructions": INSTRUCTIONS}
     answer_relations = ("caption",)
     answer_field = "caption__text"
@@ -109,11 +127,12 @@ class CaptionKind(TaskKind):
     has_families = True
     has_references = True
     faults: ClassVar[Mapping[str, str]] = {
-        "keyword-list": "a list of keywords, not a sentence",
-        "wrong-image": "describes another image",
-        "vague": "too vague: would fit many images",
-        "not-english": "not in the campaign's language",
-        "copy": "the same as other captions",
+        "keyword-list": gettext_noop("a list of keywords, not a sentence"),
+        "wrong-image": gettext_noop("describes another image"),
+        "vague": gettext_noop("too vague: would fit many images"),
+        "not-english": gettext_noop("not in the campaign's language"),
+        "copy": gettext_noop("the same as other captions"),
+        "describable": gettext_noop("not described, although it can be"),
     }
     files = CAPTION_FILES
     export_command = "export_captions"
@@ -124,44 +143,38 @@ class CaptionKind(TaskKind):
         hit = super().default_hit(style)
         return {**hit, **PARAGRAPH_HIT} if style == "paragraph" else hit
 
-    def material(self, config: CampaignConfig, _at: datetime, team: Team) -> dict[str, Any]:
+    def material(self, config: CampaignConfig, at: datetime, team: Team) -> dict[str, Any]:
         if config.selection is None:
             raise CampaignNotPossible("selection: a caption campaign needs a selection of images.")
         if config.responses is not None:
             raise CampaignNotPossible(
                 "responses: a caption campaign uses references and baselines instead."
             )
-        selection = Selection.objects.of_team(team).filter(name=config.selection).first()
-        if selection is None:
-            own = Selection.objects.of_team(team)
-            known = ", ".join(sorted(own.values_list("name", flat=True)))
-            raise CampaignNotPossible(
-                f"selection: there is no selection {config.selection!r}. Existing names: "
-                f"{known or 'none'}."
-            )
-        return {"selection": selection}
+        return super().material(config, at, team)
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """A task for each selected image."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
-        shown = _shows_keywords(config, len(selected))
+        shown = primed_tasks(config, len(selected))
         without_classes = own_without_classes(campaign.selection)
         names = names_in(config.language)
         for start in range(0, len(selected), AT_ONCE):
             chunk = selected[start : start + AT_ONCE]
-            keywords = keywords_in(config.language, [image_id for _, image_id in chunk], names)
+            ids = [image_id for _, image_id in chunk]
+            keywords = keywords_in(config.language, ids, names)
+            contexts = contexts_of(ids) if config.captions.show_context else {}
+            to_rate = rate_first.captions_to_rate(campaign, ids)
             for shows_keywords, (position, image_id) in zip(shown[start:], chunk, strict=False):
-                yield Task(
-                    campaign=campaign,
+                yield new_task(
+                    campaign,
                     image_id=image_id,
                     number=position,
-                    wanted=config.wanted,
-                    answers_missing=config.wanted,
-                    places_left=config.wanted,
                     shows_keywords=shows_keywords if image_id not in without_classes else False,
-                    payload=keywords[image_id].payload,
+                    payload=keywords[image_id].payload
+                    | contexts.get(image_id, {})
+                    | to_rate.get(image_id, {}),
                 )
 
     def context(
@@ -169,52 +182,90 @@ class CaptionKind(TaskKind):
     ) -> dict[str, Any]:
         field = self._field(task)
         return {
+            **self.image_context(task, config),
             "field": field,
             "value": fields.get(field, ""),
-            "image": task.image,
-            "image_url": display_url(task.image),
-            "image_srcset": display_srcset(task.image),
             "keywords": self._shown_keywords(task),
             "english_keywords": english_keywords(task),
             "rules": config.captions,
-            "language": config.language,
+            "context": (task.payload or {}).get("context"),
+            "reason_field": _reason_field(task),
+            "reason": fields.get(_reason_field(task), ""),
+            "remark_field": _remark_field(task),
+            "remark": fields.get(_remark_field(task), ""),
+            "most_of_remark": MOST_OF_REMARK,
+            "rate_first": (to_rate := rate_first.shown(task, fields)),
+            # What the page shows of all its tasks before the first one's form.
+            "before": "kinds/caption/rate_first.html" if to_rate else "",
         }
 
     def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
         return {"openings": language_of(config.language).openings_in_words}
 
     def field_names(self, task: Task) -> list[str]:
-        return [self._field(task)]
+        return [
+            self._field(task),
+            _reason_field(task),
+            _remark_field(task),
+            *rate_first.rating_fields(task),
+        ]
 
     def check(self, task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> str:
         raw = fields.get(self._field(task), "")
-        found = problems(
-            raw,
-            rules=config.captions,
-            keywords=self._shown_keywords(task),
-            language=config.language,
-        )
+        reason = _chosen(task, config, fields)
+        if not reason:
+            found = problems(
+                raw,
+                rules=config.captions,
+                keywords=self._shown_keywords(task),
+                language=config.language,
+            )
+        else:
+            found = [Problem("both", BOTH)] if normalise(raw) else []
+        ratings = rate_first.ratings_in(task, fields)
+        if len(ratings) < len(rate_first.given_captions(task)):
+            found = [Problem("unrated", rate_first.UNRATED), *found]
         if found:
             raise AnswerRefused(translated(found))
-        return normalise(raw)
+        return Written.of(normalise(raw), reason, _remark(task, config, fields), ratings)
 
     def read(self, task: Task, fields: Mapping[str, str]) -> str:
+        """A caption goes before a reason."""
         text = normalise(fields.get(self._field(task), ""))
-        if not text:
+        if not (fields.get(_reason_field(task)) or fields.get(_remark_field(task))):
+            reason = remark = ""
+        else:
+            config = task.campaign.config
+            reason = "" if text else _chosen(task, config, fields)
+            remark = _remark(task, config, fields)
+        if not text and not reason:
             raise AnswerMissing(f"The answer contains no caption for image {task.number}.")
-        return text
+        return Written.of(text, reason, remark, rate_first.ratings_in(task, fields))
 
     def fields_of(self, task: Task, answer: str) -> dict[str, str]:
-        return {self._field(task): answer}
+        fields = {self._field(task): str(answer)}
+        if isinstance(answer, Written):
+            fields |= {_reason_field(task): answer.reason, _remark_field(task): answer.remark}
+            fields |= rate_first.fields_of(task, answer.ratings)
+        return {name: value for name, value in fields.items() if value}
 
     def row(self, response: Response, answer: str) -> Caption:
-        return Caption(response=response, text=answer)
+        row = Caption(response=response, text=str(answer))
+        if isinstance(answer, Written):
+            row.remark, row.ratings = answer.remark, answer.ratings or None
+        return row
+
+    def reason(self, answer: str) -> str:
+        return answer.reason if isinstance(answer, Written) else ""
 
     def from_text(self, text: str) -> str:
         return text
 
-    def text(self, answer: str) -> str:
-        return answer
+    def text(self, answer: str) -> str | None:
+        return answer or None
+
+    def summary(self, response: Response) -> str:
+        return self.answer(response) or f"Cannot be described: {response.cannot_describe}"
 
     def agreements(self, answers: Mapping[int, str]) -> dict[int, float]:
         """Each caption's mean similarity to the others."""
@@ -224,11 +275,28 @@ class CaptionKind(TaskKind):
         self, rows: ResponseQuerySet, campaign: Campaign, words: str
     ) -> ResponseQuerySet:
         if connection.vendor == "postgresql":
-            return with_indexed_words(rows, campaign, words)
-        return super().with_words(rows, campaign, words)
+            found = with_indexed_words(rows, campaign, words)
+        else:
+            found = super().with_words(rows, campaign, words)
+        if campaign.config.captions.remarks:
+            found |= with_words(rows, "caption__remark", words)
+        return found
+
+    def answer_context(self, response: Response) -> dict[str, Any]:
+        return {"rated": self.rated(response)}
+
+    def rated(self, response: Response) -> list[dict[str, Any]]:
+        """The given captions that the worker rated first."""
+        return list(rate_first.rated(response.task, response.caption.ratings))
 
     def judge_payload(self, response: Response) -> dict[str, Any]:
-        return {"caption": self.answer(response)}
+        said = {
+            "cannot_describe": response.cannot_describe,
+            "remark": response.caption.remark,
+            "ratings": self.rated(response),
+        }
+        given = {name: value for name, value in said.items() if value}
+        return {"caption": self.answer(response), **given}
 
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """The first caption drawn is the human baseline; the others are references in submission
@@ -245,10 +313,15 @@ class CaptionKind(TaskKind):
         freeze(release, parts, numbers)
 
     def files_of(self, release: Release) -> Files:
-        """Without `baseline.json`, if the campaign has no baselines."""
-        if release.campaign.config.baselines:
-            return self.files
-        return {name: file for name, file in self.files.items() if name != BASELINE_FILE}
+        """Without `baseline.json`, if the campaign has no baselines, `vizwiz.json`, if workers have
+        no reasons to choose, and `ratings.json`, if they rate nothing."""
+        config = release.campaign.config
+        asked = {
+            BASELINE_FILE: config.baselines,
+            VIZWIZ_FILE: config.captions.cannot_describe,
+            RATINGS_FILE: config.captions.rate_first,
+        }
+        return {name: file for name, file in self.files.items() if asked.get(name, True)}
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
@@ -257,7 +330,7 @@ class CaptionKind(TaskKind):
         return own_files(release, asked)
 
     def released_context(self, _image: ReleasedImage) -> dict[str, Any]:
-        return {"baseline": Role.BASELINE}
+        return {"baseline": Role.BASELINE, "reason": Role.REASON}
 
     def _field(self, task: Task) -> str:
         return f"caption-{task.number}"
@@ -266,8 +339,35 @@ class CaptionKind(TaskKind):
         return task_keywords(task) if task.is_primed(task.primed) else []
 
 
-def _shows_keywords(config: CampaignConfig, images: int) -> list[bool | None]:
-    """Whether each image shows keywords: a share, drawn with the seed, or None if claims decide."""
+def contexts_of(images: Sequence[int]) -> dict[int, dict[str, str]]:
+    """The part of a task's payload with the text in which its image stands, by image."""
+    rows = Image.objects.filter(pk__in=images).exclude(context="").values_list("pk", "context")
+    return {image: {"context": context} for image, context in rows}
+
+
+def _reason_field(task: Task) -> str:
+    return f"cannot_describe-{task.number}"
+
+
+def _remark_field(task: Task) -> str:
+    return f"remark-{task.number}"
+
+
+def _chosen(task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> str:
+    """The reason that the worker chose; empty if there is none, or if the campaign has no such
+    reason."""
+    chosen = fields.get(_reason_field(task), "")
+    return chosen if chosen in config.captions.cannot_describe else ""
+
+
+def _remark(task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> str:
+    if not config.captions.remarks:
+        return ""
+    return normalise(fields.get(_remark_field(task), "")[:MOST_OF_REMARK])
+
+
+def primed_tasks(config: CampaignConfig, images: int) -> list[bool | None]:
+    """Whether each task shows keywords: a share, drawn with the seed, or None if claims decide."""
     if config.priming.by == "response":
         return [None] * images
     rng = random.Random(config.seed)

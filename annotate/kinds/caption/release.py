@@ -1,13 +1,16 @@
 """Copies the drawn captions into a release."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import chain, groupby, repeat
 from typing import Any
 
+from annotate.campaign_file import CampaignConfig
 from annotate.exports.records import ImageRecords, chunks, insert_rows
-from annotate.kinds.base import Candidate, Drawn, Part
-from annotate.models import Release, ReleasedCaption, Role, Task
+from annotate.kinds.caption import rate_first
+from annotate.kinds.freezing import Candidate, Drawn, Part
+from annotate.models import Caption, Release, ReleasedCaption, Role, Task
+from corpora.writing import dump
 
 COLUMNS = (
     "image",
@@ -15,6 +18,8 @@ COLUMNS = (
     "worker_number",
     "role",
     "text",
+    "remark",
+    "ratings",
     "language",
     "seconds",
     "primed",
@@ -26,17 +31,26 @@ IMAGES_AT_ONCE = 500
 _Image = Sequence[tuple[Part, Drawn]]
 
 
-def freeze(release: Release, parts: Sequence[Part], numbers: Mapping[int, int]) -> None:
-    """Save the images, and image by image the captions of each part's language.
+def freeze(
+    release: Release,
+    parts: Sequence[Part],
+    numbers: Mapping[int, int],
+    more: Callable[[Task], dict[str, Any]] = lambda _: {},
+) -> None:
+    """Save the images, and image by image the captions of each part's language; `more` returns
+    further keys of an image's record.
 
     Hidden captions come last. If there are any, what is drawn is read once more for them, instead
     of being held in memory.
     """
-    tasks = (task for images in _images(parts) for task in _tasks(release, images))
-    records = ImageRecords(release, tasks)
+    records = ImageRecords(
+        release, (task for images in _images(parts) for task in _tasks(release, images))
+    )
     hidden: dict[int, int] = {}
     for images in _images(parts):
-        saved = records.save(_tasks(release, images), keywords_shown=map(_shown, images))
+        tasks = _tasks(release, images)
+        further = [_context_of(task) | more(task) for task in tasks]
+        saved = records.save(tasks, further, keywords_shown=map(_shown, images))
         public = {image.number: image.pk for image in saved if not image.is_hidden}
         hidden |= {image.number: image.pk for image in saved if image.is_hidden}
         insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, public, numbers))
@@ -61,6 +75,12 @@ def _shown(image: _Image) -> bool | None:
     return said.pop() if len(said) == 1 else None
 
 
+def _context_of(task: Task) -> dict[str, str]:
+    """The image's context as the workers saw it, if they saw one."""
+    context = (task.payload or {}).get("context")
+    return {"context": context} if context else {}
+
+
 def _number(drawn: tuple[Part, Drawn]) -> int:
     return drawn[1].task.number
 
@@ -82,17 +102,20 @@ def _rows(
     numbers: Mapping[int, int],
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of the captions of those images that are in `keys`, their keys by their numbers."""
+    remarks, ratings = _remarks(images := list(images)), _ratings(images)
     for part, (task, responses) in chain.from_iterable(images):
         if task.number not in keys:
             continue
         language = part.config.language if release.languages else ""
-        for response, role in _roles(responses, part.config.baselines):
+        for response, role in _roles(responses, part.config):
             yield (
                 keys[task.number],
                 response.pk,
                 numbers[response.worker_id],
                 role.value,
-                response.answer,
+                response.cannot_describe or response.answer,
+                remarks.get(response.pk, ""),
+                ratings.get(response.pk),
                 language,
                 response.seconds,
                 response.is_primed(task),
@@ -100,8 +123,38 @@ def _rows(
             )
 
 
-def _roles(responses: Sequence[Candidate], baselines: int) -> Iterator[tuple[Candidate, Role]]:
-    for response in sorted(responses[baselines:], key=lambda response: response.pk):
+def _remarks(images: Sequence[_Image]) -> dict[int, str]:
+    """The remarks with the responses, by the response."""
+    asked = (drawn for part, drawn in chain.from_iterable(images) if part.config.captions.remarks)
+    keys = [response.pk for drawn in asked for response in drawn.responses]
+    rows = Caption.objects.filter(pk__in=keys).exclude(remark="")
+    return dict(rows.values_list("pk", "remark")) if keys else {}
+
+
+def _ratings(images: Sequence[_Image]) -> dict[int, str]:
+    """The given captions that each response rates, as JSON, by the response."""
+    tasks = {
+        response.pk: drawn.task
+        for _, drawn in chain.from_iterable(images)
+        if rate_first.given_captions(drawn.task)
+        for response in drawn.responses
+    }
+    rows = Caption.objects.filter(pk__in=tasks, ratings__isnull=False) if tasks else ()
+    return {row.pk: dump([*rate_first.rated(tasks[row.pk], row.ratings)]) for row in rows}
+
+
+def _roles(
+    responses: Sequence[Candidate], config: CampaignConfig
+) -> Iterator[tuple[Candidate, Role]]:
+    """What each response is in the release. An image that as many workers as the quorum could not
+    describe has reasons only."""
+    reasons = [response for response in responses if response.cannot_describe]
+    captions = [response for response in responses if not response.cannot_describe]
+    if len(reasons) >= config.captions.cannot_describe_quorum:
+        captions = []
+    for response in sorted(captions[config.baselines :], key=lambda response: response.pk):
         yield response, Role.REFERENCE
-    for response in responses[:baselines]:
+    for response in captions[: config.baselines]:
         yield response, Role.BASELINE
+    for response in sorted(reasons, key=lambda response: response.pk):
+        yield response, Role.REASON

@@ -24,35 +24,58 @@ from annotate.kinds.wizard import (
 )
 from corpora.language.text import CaptionRules
 
-_FIRST_BAR = re.compile(r"((?:[^\\|]|\\.?)*)\|(.*)", re.DOTALL)
+_UP_TO_BAR = r"((?:[^\\|]|\\.?)*)\|"
 
 
 class BadExamples(Lines):
     r"""Captions with what is wrong with them, each on a line with a bar between the two. A bar in a
     caption is written \|."""
 
+    keys: tuple[str, ...] = ("text", "why")
+    wanted = "write the caption, a bar (|), and what is wrong with it."
+
     def clean(self, value: Any) -> Any:
         cleaned = super().clean(value)
         for number, line in enumerate(lines_of(cleaned), start=1):
-            if not all(self._parts(line)):
-                raise forms.ValidationError(
-                    f"Line {number}: write the caption, a bar (|), and what is wrong with it."
-                )
+            if not self.is_complete(self._parts(line)):
+                raise forms.ValidationError(f"Line {number}: {self.wanted}")
         return cleaned
+
+    def is_complete(self, parts: list[str]) -> bool:
+        return all(parts)
 
     def as_text(self, value: Any) -> str:
         rows = [row for row in listed(value) if isinstance(row, dict)]
-        pairs = [(row.get("text", ""), row.get("why", "")) for row in rows]
-        return "\n".join(" | ".join(on_a_line(part, r"\n\r\\|") for part in pair) for pair in pairs)
+        lines = [[row.get(key, "") for key in self.keys] for row in rows]
+        return "\n".join(" | ".join(on_a_line(part, r"\n\r\\|") for part in line) for line in lines)
 
-    def as_value(self, cleaned: Any) -> list[dict[str, str]]:
-        pairs = [self._parts(line) for line in lines_of(cleaned)]
-        return [{"text": text, "why": why} for text, why in pairs]
+    def as_value(self, cleaned: Any) -> list[dict[str, Any]]:
+        return [dict(zip(self.keys, self._parts(line), strict=True)) for line in lines_of(cleaned)]
 
-    def _parts(self, line: str) -> tuple[str, str]:
-        """The caption, and what is wrong with it; one is empty if it is missing."""
-        found = _FIRST_BAR.fullmatch(line)
-        return (text_of(found[1]), text_of(found[2])) if found else ("", "")
+    def _parts(self, line: str) -> list[str]:
+        """The texts between the bars; all are empty if one is missing."""
+        bars = len(self.keys) - 1
+        found = re.fullmatch(_UP_TO_BAR * bars + "(.*)", line, re.DOTALL)
+        return [text_of(part) for part in found.groups()] if found else [""] * len(self.keys)
+
+
+class GradedCaptions(BadExamples):
+    """Captions for the practice: image, `good` or `bad`, caption and reason on each line."""
+
+    keys = ("image", "good", "text", "why")
+    wanted = "write the image's id, good or bad, the caption, and why, with bars (|) between them."
+
+    def is_complete(self, parts: list[str]) -> bool:
+        return all(parts) and parts[1] in {"good", "bad"}
+
+    def as_text(self, value: Any) -> str:
+        rows = [row for row in listed(value) if isinstance(row, dict)]
+        return super().as_text(
+            [{**row, "good": "good" if row.get("good") else "bad"} for row in rows]
+        )
+
+    def as_value(self, cleaned: Any) -> list[dict[str, Any]]:
+        return [{**row, "good": row["good"] == "good"} for row in super().as_value(cleaned)]
 
 
 # The defaults that depend on the style, as fields of the form.
@@ -107,6 +130,12 @@ IMAGES = StepFields(
     },
     without_classes={"priming__by": "none", "priming__share": None},
 )
+PRACTICE_FIELDS = (
+    "practice__captions",
+    "practice__way",
+    "practice__pass_mark",
+    "practice__paid",
+)
 INSTRUCTIONS = StepFields(
     {
         "captions__style": Choice(
@@ -135,6 +164,17 @@ INSTRUCTIONS = StepFields(
             help_text="Empty: “Describe the image in one sentence”, or “in a paragraph”, in the "
             "captions' language.",
         ),
+        "captions__cannot_describe": Lines(
+            label="Reasons why an image cannot be described",
+            help_text="One on each line. Workers may choose one in place of writing, and are paid. "
+            "Empty: everybody writes.",
+        ),
+        "captions__cannot_describe_quorum": Whole(
+            label="Workers with a reason, until nobody else is asked about the image",
+            least=1,
+            most=1000,
+        ),
+        "captions__remarks": Yes(label="A field for a remark to you, which is no part of captions"),
         "instructions__intro": Text(
             label="Introduction",
             max_length=2000,
@@ -156,6 +196,33 @@ INSTRUCTIONS = StepFields(
             help_text="One on each line: the caption, a bar (|), and what is wrong with it. Write "
             "\\| for a bar inside a caption. Empty: built-in examples.",
         ),
+        "captions__show_context": Yes(
+            label="Show the text around each image",
+            help_text="From the column context of the images’ table of facts.",
+        ),
+        "practice__captions": GradedCaptions(
+            label="Graded captions, which new workers rate first",
+            help_text="One on each line: image | good | caption | why, or with “bad”. The images "
+            "must not be among those of the campaign. Empty: no practice.",
+        ),
+        "practice__way": Choice(
+            label="In the practice, workers",
+            choices=[
+                ("rate", "say whether each caption is good"),
+                ("write", "write a caption for each image, and then read these"),
+            ],
+            required=False,
+        ),
+        "practice__pass_mark": Percent(
+            label="Right answers that a worker needs to get tasks, in per cent",
+            required=False,
+            help_text="0: everybody gets tasks after the practice.",
+        ),
+        "practice__paid": Yes(
+            label="The practice is an assignment of its own, which is paid",
+            help_text="Who does not pass is excluded. Otherwise the practice is a part of the "
+            "first assignment, and who does not pass is asked to return it.",
+        ),
         "captions__forbid_there_is": Yes(
             label="Refuse “There is …” and “There are …” at the start",
             help_text="In other languages, their words for it.",
@@ -167,10 +234,15 @@ INSTRUCTIONS = StepFields(
         "captions__forbid_urls": Yes(label="Refuse web addresses"),
     },
     details=(
+        *PRACTICE_FIELDS,
+        "captions__show_context",
         "captions__forbid_there_is",
         "captions__forbid_keyword_lists",
         "captions__forbid_line_breaks",
         "captions__forbid_urls",
+        "captions__cannot_describe",
+        "captions__cannot_describe_quorum",
+        "captions__remarks",
     ),
     clean=_lengths,
     without_classes={"captions__forbid_keyword_lists": None},

@@ -4,13 +4,14 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 
+from annotate.campaign_file import CampaignConfig
 from annotate.images.copies import display_url
+from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence import brackets
 from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links, rules_of
-from annotate.kinds.correspondence.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence.brackets import bracketed
 from annotate.kinds.correspondence.writing import box_id
-from annotate.models import ReleasedImage, Response
+from annotate.models import ReleasedImage, Response, Task
 from corpora.language.tokens import tokens
 
 
@@ -42,6 +43,11 @@ def script_texts() -> dict[str, str]:
     }
 
 
+def boxes_of(task: Task, config: CampaignConfig) -> list[NumberedBox]:
+    """The boxes that the page of a task shows."""
+    return numbered_boxes([task.image_id], parts=rules_of(config).parts)[task.image_id]
+
+
 def judge_payload(response: Response) -> dict[str, Any]:
     """The `caption`, and the `answer` in several forms.
 
@@ -50,8 +56,8 @@ def judge_payload(response: Response) -> dict[str, Any]:
     """
     task, said = response.task, response.correspondence.words
     caption, image = task.subject.text if task.subject else "", task.image.key
-    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
-    numbers = {box.key: box.number for box in shown[task.image_id]}
+    shown = boxes_of(task, task.campaign.config)
+    numbers = {box.key: box.number for box in shown}
     linked: dict[int, tuple[int, ...]] = {}
     # A submission may name a box that the campaign does not show. Ignore it.
     known = [(word, numbers[box]) for word, box in links(said) if box in numbers]
@@ -73,7 +79,7 @@ def judge_payload(response: Response) -> dict[str, Any]:
                     "label": box.name,
                     "fractions": [box.x_min, box.y_min, box.x_max, box.y_max],
                 }
-                for box in shown[task.image_id]
+                for box in shown
             },
         },
     }
@@ -103,8 +109,7 @@ def linked_caption(response: Response) -> LinkedCaption:
     Each of the `pieces` has a `text` and, if the worker answered it, its `boxes` or its `kind`.
     """
     task, words = response.task, response.correspondence.words
-    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
-    boxes = {box.key: box for box in shown[task.image_id]}
+    boxes = {box.key: box for box in boxes_of(task, task.campaign.config)}
     # A submission may name a box that the campaign does not show. Ignore it.
     known = [(number, box) for number, box in links(words) if box in boxes]
     marked: dict[int, tuple[int | str, ...]] = {n: (kind,) for n, kind in kinds(words).items()}
@@ -122,10 +127,10 @@ def linked_caption(response: Response) -> LinkedCaption:
 def released_picture(image: ReleasedImage) -> ReleasedPicture:
     """A released caption and the image's boxes as they are now."""
     task = image.task
-    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
+    shown = boxes_of(task, task.campaign.config)
     passages = list(brackets.read_bracketed(image.record["bracketed"]))
     named = {number for _, numbers in passages for number in numbers}
-    return ReleasedPicture(display_url(task.image), shown[task.image_id], named, passages)
+    return ReleasedPicture(display_url(task.image), shown, named, passages)
 
 
 def _piece(

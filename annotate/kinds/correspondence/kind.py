@@ -11,14 +11,14 @@ from django.utils.translation import gettext, ngettext
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.tables import Asked, Table
-from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
     CampaignNotPossible,
-    Drawn,
     TaskKind,
+    new_task,
 )
+from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (
     KIND_LABELS,
@@ -30,21 +30,22 @@ from annotate.kinds.correspondence.answers import (
     parse,
     rules_of,
 )
-from annotate.kinds.correspondence.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence.caption_sets import set_named, set_of_release
 from annotate.kinds.correspondence.display import (
+    boxes_of,
     judge_payload,
     linked_caption,
     released_picture,
     script_texts,
 )
-from annotate.kinds.correspondence.export import (
+from annotate.kinds.correspondence.nouns import suggested
+from annotate.kinds.correspondence.release import (
     CORRESPONDENCE_FILES,
+    freeze,
     sentence_files,
     tables,
 )
-from annotate.kinds.correspondence.nouns import suggested
-from annotate.kinds.correspondence.release import freeze
+from annotate.kinds.freezing import Drawn
 from annotate.kinds.wizard import (
     CAPTION_SET,
     RELEASE,
@@ -109,18 +110,18 @@ class CorrespondenceKind(TaskKind):
         )
     }
     scripts = ("kinds/correspondence.js",)
-    styles = ("kinds/correspondence.css",)
+    styles = ("kinds/viewer.css", "kinds/correspondence.css")
     scrolls_in_frame = True
     has_languages = True
     answer_relations = ("correspondence", "task__subject")
     answer_field = "correspondence__words"
     answer_shows_image = True
     faults: ClassVar[Mapping[str, str]] = {
-        "wrong-box": "a word is linked to the wrong box",
-        "box-left-out": "a word lacks some of its boxes",
-        "has-box": "a word that has a box is marked as having none",
-        "names-nothing": "words that name nothing are linked",
-        "not-looked-at": "linked without looking: nothing fits",
+        "wrong-box": gettext_noop("a word is linked to the wrong box"),
+        "box-left-out": gettext_noop("a word lacks some of its boxes"),
+        "has-box": gettext_noop("a word that has a box is marked as having none"),
+        "names-nothing": gettext_noop("words that name nothing are linked"),
+        "not-looked-at": gettext_noop("linked without looking: nothing fits"),
     }
     files = CORRESPONDENCE_FILES
     export_command = "export_correspondences"
@@ -156,22 +157,18 @@ class CorrespondenceKind(TaskKind):
         names = {} if is_english(config.language) else names_by_label(config.language)
         for caption in captions:
             if boxes[caption.image_id] and tokens(caption.text):
-                yield Task(
-                    campaign=campaign,
+                yield new_task(
+                    campaign,
                     image_id=caption.image_id,
                     subject=caption,
                     number=caption.number,
-                    wanted=config.wanted,
-                    answers_missing=config.wanted,
-                    places_left=config.wanted,
-                    shows_keywords=False,
                     payload=_class_names(boxes[caption.image_id], names),
                 )
 
     def context(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        caption, boxes = _caption(task), _boxes(task, config)
+        caption, boxes = _caption(task), boxes_of(task, config)
         hints = _hints(tokens(caption), boxes, config)
         words = [
             _shown_word(task, number, token, fields, is_suggested=number in hints)
@@ -179,9 +176,7 @@ class CorrespondenceKind(TaskKind):
         ]
         names = (task.payload or {}).get(CLASS_NAMES, {})
         return {
-            "language": config.language,
-            "image": task.image,
-            "image_url": display_url(task.image),
+            **self.image_context(task, config),
             "caption": caption,
             "marks_words": bool(hints),
             "pieces": [
@@ -210,7 +205,7 @@ class CorrespondenceKind(TaskKind):
     def check(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Referent]:
-        boxes = _boxes(task, config)
+        boxes = boxes_of(task, config)
         found = tokens(_caption(task))
         try:
             words = _words(task, found, fields)
@@ -322,11 +317,6 @@ def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCa
 def _caption(task: Task) -> str:
     assert task.subject is not None, "a task of this kind is about a caption"
     return task.subject.text
-
-
-def _boxes(task: Task, config: CampaignConfig) -> list[NumberedBox]:
-    shown = numbered_boxes([task.image_id], parts=rules_of(config).parts)
-    return shown[task.image_id]
 
 
 def _fields(task: Task, number: int) -> tuple[str, str]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from annotate.kinds.boxes import NumberedBox
 from annotate.kinds.correspondence.aggregation import Answers, Word
 from annotate.kinds.correspondence.agreement import alpha, mean_overlaps, units
 from annotate.kinds.correspondence.answers import Words
-from annotate.kinds.correspondence.boxes import NumberedBox
 from annotate.kinds.correspondence.brackets import bracketed, entities, passages
 from corpora.language.tokens import tokens
-from corpora.writing.json_text import dump, json_array, json_object
+from corpora.writing import json_file, json_object
 
 DIGITS = 4
 
@@ -74,9 +74,7 @@ def box_id(image: str, number: int) -> str:
 def correspondences_file(about: Mapping[str, Any], sentences: Iterable[Sentence]) -> Iterator[str]:
     """`correspondences.json`: each caption with its words, their links, and the workers'
     answers."""
-    yield '{"info": ' + dump(about) + ', "captions": '
-    yield from json_array(map(_entry, sentences))
-    yield "}\n"
+    yield from json_file({"info": about, "captions": map(_entry, sentences)})
 
 
 def boxes_file(pictures: Sequence[Picture]) -> Iterator[str]:

@@ -1,21 +1,23 @@
 """A worker's ratings of an image's captions, as plain Python.
 
-An answer maps a caption's number on the page, from 1, and a question to a rating:
-`{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions were among those of the COCO
-captioning challenge of 2015: correctness, detail, and grammar (Chen et al. 2015, section 6).
+An answer maps a caption's number on the page, from 1, and a question to a rating, the number of a
+label: `{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions, unless a file has its
+own, were among those of the COCO captioning challenge of 2015: correctness, detail, and grammar
+(Chen et al. 2015, section 6). Under "marks", it has what the worker marked
+(`annotate.kinds.rating.marks`).
 
 The texts here are English; the task page translates them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from annotate.campaign_file import CampaignConfig, Section
+from annotate.kinds.rating.marks import MARKS
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
 
@@ -45,12 +47,52 @@ class Source(Section):
         return self
 
 
-class Rating(Section):
-    """Which sources are rated, and how many images."""
+# Names of columns and keys beside those of the questions in files of a release.
+TOTAL = "total"
+RESERVED = {TOTAL, "worker", "source", "image", "image_id", "caption", "caption_id", "raters"}
+Points = Annotated[float, Field(ge=-10, le=10)]
+Label = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class Question(Section):
+    """A question about a caption, with the labels of its answers and the points of each."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$", max_length=30, description="as results name it")
+    text: str = Field(min_length=1, max_length=200, description="the question")
+    help: str = Field(default="", max_length=1000, description="for the instructions")
+    labels: tuple[Label, ...] = Field(min_length=2, max_length=5, description="from 1 on")
+    points: tuple[Points, ...] = Field(
+        default=(), description="of each label: 1, 2, … unless given; a penalty's are below 0"
+    )
+
+    @model_validator(mode="after")
+    def _labels_have_points(self) -> Self:
+        if self.points and len(self.points) != len(self.labels):
+            raise ValueError("give as many points as labels")
+        if self.name in RESERVED:
+            raise ValueError(f"a question cannot have the name {self.name}")
+        return self
+
+    @property
+    def is_penalty(self) -> bool:
+        return any(point < 0 for point in self.points)
+
+    def points_of(self, rating: int) -> float:
+        """The points of a rating, which is a label's number from 1."""
+        return self.points[rating - 1] if self.points else rating
+
+
+class Judging(Section):
+    """Whose captions are judged, of how many images, and whether words are marked."""
 
     sources: tuple[Source, ...] = Field(default=(), description="whose captions are rated")
     images: int | None = Field(default=None, ge=1, description="drawn at random; all unless given")
     same_form: bool = Field(default=True, description="a capital first, a full stop last")
+    marks: bool = Field(
+        default=False, description="workers mark wrong words and write what is missing"
+    )
+    # The section's name, for messages.
+    key: ClassVar[str]
 
     @model_validator(mode="after")
     def _sources_fit_on_a_page(self) -> Self:
@@ -62,32 +104,40 @@ class Rating(Section):
         return self
 
 
+class Rating(Judging):
+    """Which sources are rated, and by which questions."""
+
+    questions: tuple[Question, ...] = Field(
+        default=(), max_length=8, description="in place of the three of COCO's challenge"
+    )
+    key: ClassVar[str] = "rating"
+
+    @model_validator(mode="after")
+    def _questions_differ(self) -> Self:
+        asked = [question.name for question in self.questions]
+        if len(set(asked)) < len(asked):
+            raise ValueError("two questions have the same name")
+        if asked and all(question.is_penalty for question in self.questions):
+            raise ValueError("not all questions can be penalties")
+        return self
+
+
 def rules_of(config: CampaignConfig) -> Rating:
     return config.section_of_kind("rating", Rating)
 
 
 Ratings = Mapping[str, int]
-Answer = Mapping[str, Ratings]
+Answer = Mapping[str, Any]
 
-SCALE = range(1, 6)
-# Expected squared difference of two ratings that are independent and uniform on the scale.
+# Expected squared difference of two ratings that are independent and uniform from 1 to 5.
 BY_CHANCE = 4.0
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question about a caption, with labels for the ratings 1 to 5."""
-
-    name: str
-    text: str
-    labels: tuple[str, str, str, str, str]
 
 
 QUESTIONS = (
     Question(
-        "true",
-        gettext_noop("Is it true of the image?"),
-        (
+        name="true",
+        text=gettext_noop("Is it true of the image?"),
+        labels=(
             gettext_noop("false"),
             gettext_noop("mostly false"),
             gettext_noop("half true"),
@@ -96,9 +146,9 @@ QUESTIONS = (
         ),
     ),
     Question(
-        "complete",
-        gettext_noop("Does it say what is important?"),
-        (
+        name="complete",
+        text=gettext_noop("Does it say what is important?"),
+        labels=(
             gettext_noop("nothing"),
             gettext_noop("little"),
             gettext_noop("half"),
@@ -107,9 +157,9 @@ QUESTIONS = (
         ),
     ),
     Question(
-        "fluent",
-        "Is it fluent English?",
-        (
+        name="fluent",
+        text="Is it fluent English?",
+        labels=(
             gettext_noop("broken"),
             gettext_noop("poor"),
             gettext_noop("fair"),
@@ -118,16 +168,43 @@ QUESTIONS = (
         ),
     ),
 )
-NAMES = tuple(question.name for question in QUESTIONS)
 IS_FLUENT = gettext_noop("Is it fluent?")
 
 
-def questions_in(language: str) -> tuple[Question, ...]:
-    """The questions about captions in a language, by its BCP 47 tag."""
-    if is_english(language):
+def questions_of(config: CampaignConfig) -> tuple[Question, ...]:
+    """The questions of the campaign's file, or else those of COCO's challenge in its language."""
+    if own := rules_of(config).questions:
+        return own
+    if is_english(config.language):
         return QUESTIONS
     *others, fluent = QUESTIONS
-    return (*others, replace(fluent, text=IS_FLUENT))
+    return (*others, fluent.model_copy(update={"text": IS_FLUENT}))
+
+
+# The number of labels of each question, by its name.
+Scales = Mapping[str, int]
+
+
+def scored_names(questions: Sequence[Question]) -> list[str]:
+    """What captions have scores for: the questions, and the total if there are penalties."""
+    names = [question.name for question in questions]
+    return [*names, TOTAL] if any(question.is_penalty for question in questions) else names
+
+
+def points_of(ratings: Ratings, questions: Sequence[Question]) -> dict[str, float]:
+    """The points of a worker's ratings of a caption, by what captions have scores for.
+
+    The total is the mean of the questions that are no penalties, plus the penalties (Kasai et al.
+    2022, section 2.1). There is none if an answer is missing.
+    """
+    points = {
+        each.name: each.points_of(ratings[each.name]) for each in questions if each.name in ratings
+    }
+    if TOTAL in scored_names(questions) and len(points) == len(questions):
+        penalties = {each.name for each in questions if each.is_penalty}
+        mean = fmean(value for name, value in points.items() if name not in penalties)
+        points[TOTAL] = mean + sum(points[name] for name in penalties)
+    return points
 
 
 def field_name(question: str, caption: int, task: int) -> str:
@@ -135,34 +212,43 @@ def field_name(question: str, caption: int, task: int) -> str:
     return f"{question}-{caption}-{task}"
 
 
-def parse(fields: Mapping[str, str], *, captions: int, task: int) -> dict[str, dict[str, int]]:
+def parse(fields: Mapping[str, str], *, captions: int, task: int, scales: Scales) -> dict[str, Any]:
     """The ratings in the fields, without missing and invalid ones."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, Any] = {}
     for caption in range(1, captions + 1):
-        given = {name: fields.get(field_name(name, caption, task), "") for name in NAMES}
-        ratings = {name: int(value) for name, value in given.items() if value in list("12345")}
+        given = {name: fields.get(field_name(name, caption, task), "") for name in scales}
+        ratings = {
+            name: int(value)
+            for name, value in given.items()
+            if value in list("12345")[: scales[name]]
+        }
         if ratings:
             found[str(caption)] = ratings
     return found
 
 
+def ratings_of(answer: Answer) -> dict[str, Ratings]:
+    """The ratings of an answer, by caption, without the marks."""
+    return {caption: ratings for caption, ratings in answer.items() if caption != MARKS}
+
+
 def values(answer: Answer) -> Iterator[int]:
     """All ratings of an answer."""
-    for ratings in answer.values():
+    for ratings in ratings_of(answer).values():
         yield from ratings.values()
 
 
 def all_the_same(answer: Answer) -> int:
     """The number of ratings if all are the same and they rate several captions; otherwise 0."""
     given = list(values(answer))
-    return len(given) if len(answer) > 1 and len(set(given)) == 1 else 0
+    return len(given) if len(ratings_of(answer)) > 1 and len(set(given)) == 1 else 0
 
 
 def similarity(one: Answer, other: Answer) -> float:
     """Similarity of two answers, 0 to 1; 0 if their ratings agree no better than by chance."""
     apart = [
         (rating - other[caption][question]) ** 2
-        for caption, ratings in one.items()
+        for caption, ratings in ratings_of(one).items()
         for question, rating in ratings.items()
         if question in other.get(caption, {})
     ]
@@ -179,11 +265,9 @@ def mean_similarities(answers: Mapping[int, Answer]) -> dict[int, float]:
     return {key: fmean(shares) if shares else 0.0 for key, shares in found.items()}
 
 
-def missing(answer: Answer, captions: int) -> Sequence[tuple[int, Question]]:
-    """The missing ratings of an answer, as pairs of the caption's number and the question."""
+def missing(answer: Answer, captions: int, names: Iterable[str]) -> list[int]:
+    """The numbers of the captions that lack an answer to one of the questions."""
+    asked = set(names)
     return [
-        (caption, question)
-        for caption in range(1, captions + 1)
-        for question in QUESTIONS
-        if question.name not in answer.get(str(caption), {})
+        caption for caption in range(1, captions + 1) if asked - answer.get(str(caption), {}).keys()
     ]

@@ -1,22 +1,51 @@
-"""Freeze a release of ratings: each caption with its ratings, and the scores."""
+"""Freeze a release of ratings: each caption with its ratings, and the scores; and its tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
-from annotate.exports.files import describe, rows_of
-from annotate.exports.records import create_in_chunks, save_images
-from annotate.kinds.base import Candidate, Drawn
-from annotate.kinds.freezing import save_answers
-from annotate.kinds.rating.answers import NAMES, Question, questions_in, rules_of
-from annotate.kinds.rating.scores import Rated, alpha, differences, rounded, source_scores
+from annotate.exports.files import (
+    RESPONSE,
+    WORKER,
+    describe,
+    response_numbers,
+    responses_table,
+    save_files,
+    stored,
+)
+from annotate.exports.images import image_tables
+from annotate.exports.tables import Column, Row, Table, Type
+from annotate.kinds.freezing import (
+    Candidate,
+    Drawn,
+    as_submitted,
+    save_figures,
+    save_items,
+)
+from annotate.kinds.rating.answers import (
+    TOTAL,
+    Question,
+    points_of,
+    questions_of,
+    rules_of,
+    scored_names,
+)
+from annotate.kinds.rating.marks import MARKS, Marked
+from annotate.kinds.rating.scores import (
+    Rated,
+    alpha,
+    differences,
+    marks_alpha,
+    rounded,
+    source_scores,
+)
 from annotate.kinds.rating.sources import captions_of
-from annotate.models import Release, ReleasedFile
+from annotate.models import Release
 from corpora.wording import counted
-from corpora.writing.json_text import dump, json_array
-from shared.csv_text import csv_line
+from corpora.writing import json_file, members
+from shared.tables import csv_lines
 
-DIGITS = 3
 # The key of each image by its number in the release.
 Keys = Mapping[int, str]
 
@@ -29,85 +58,74 @@ def ratings_json(
     keys: Keys,
 ) -> Iterator[str]:
     """`ratings.json`: the questions, the sources' scores, and each caption with its ratings."""
-    asked = [
-        {"name": question.name, "text": question.text, "labels": question.labels}
-        for question in questions
-    ]
-    yield '{"info": ' + dump(info) + ', "questions": ' + dump(asked)
-    for name, value in figures.items():
-        yield f", {dump(name)}: {dump(value)}"
-    yield ', "captions": '
-    yield from json_array(_entry(caption, keys) for caption in captions)
-    yield "}\n"
+    asked = [question.model_dump(exclude={"help"}, exclude_defaults=True) for question in questions]
+    names = scored_names(questions)
+    entries = (_entry(caption, keys, names) for caption in captions)
+    yield from json_file({"info": info, "questions": asked, **figures, "captions": entries})
 
 
-def ratings_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
+def ratings_csv(captions: Iterable[Rated], keys: Keys, names: Sequence[str]) -> Iterator[str]:
     """`ratings.csv`: a row for each caption, source and worker."""
-    yield csv_line(["image_id", "image", "caption_id", "source", "worker", *NAMES])
-    for caption in captions:
-        for source in sorted(caption.sources):
-            for worker, given in caption.ratings.items():
-                ratings = [given.get(name, "") for name in NAMES]
-                yield csv_line([*_place(caption, keys), source, worker, *ratings])
+    rows = (
+        [*_place(caption, keys), source, worker, *(given.get(name, "") for name in names)]
+        for caption in captions
+        for source in sorted(caption.sources)
+        for worker, given in caption.ratings.items()
+    )
+    return csv_lines(["image_id", "image", "caption_id", "source", "worker", *names], rows)
 
 
-def scores_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
+def scores_csv(captions: Iterable[Rated], keys: Keys, names: Sequence[str]) -> Iterator[str]:
     """`scores.csv`: a row for each caption and source, with the mean of its ratings."""
-    yield csv_line(["image_id", "image", "caption_id", "source", "caption", "raters", *NAMES])
-    for caption in captions:
-        scores = [_rounded(score) for score in caption.scores().values()]
-        for source, text in sorted(caption.sources.items()):
-            place = _place(caption, keys)
-            yield csv_line([*place, source, text, len(caption.ratings), *scores])
+    head = ["image_id", "image", "caption_id", "source", "caption", "raters", *names]
+    rows = (
+        [*_place(caption, keys), source, text, len(caption.ratings), *_means(caption, names)]
+        for caption in captions
+        for source, text in sorted(caption.sources.items())
+    )
+    return csv_lines(head, rows)
 
 
-def sources_csv(figures: Mapping[str, Any]) -> Iterator[str]:
-    """`sources.csv`: a row for each source and question, with the score and its interval."""
-    yield csv_line(["source", "question", "mean", "low", "high", "images"])
-    for source in figures["sources"]:
-        for question, score in source["scores"].items():
-            cells = [score[name] for name in ("mean", "low", "high", "images")]
-            yield csv_line([source["name"], question, *cells])
-
-
-def _entry(caption: Rated, keys: Keys) -> dict[str, Any]:
+def _entry(caption: Rated, keys: Keys, names: Sequence[str]) -> dict[str, Any]:
     return {
         "id": f"{caption.image}-{caption.number}",
         "image_id": caption.image,
         "image": keys[caption.image],
         "caption": caption.text,
         "sources": dict(sorted(caption.sources.items())),
-        "scores": {name: _rounded(score) for name, score in caption.scores().items()},
+        "scores": dict(zip(names, _means(caption, names), strict=True)),
         "ratings": [
-            {"worker": worker, **{name: given[name] for name in NAMES if name in given}}
+            {"worker": worker, **{name: given[name] for name in names if name in given}}
             for worker, given in caption.ratings.items()
         ],
+        **(caption.marked.entry() if caption.marked else {}),
     }
+
+
+def _means(caption: Rated, names: Sequence[str]) -> list[float | None]:
+    return [rounded(score) for score in caption.scores(names).values()]
 
 
 def _place(caption: Rated, keys: Keys) -> list[Any]:
     return [caption.image, keys[caption.image], f"{caption.image}-{caption.number}"]
 
 
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, DIGITS)
-
-
 def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
     """Save the release's items, its scores and its files."""
-    # In the order of submission, because the order of the draw has no meaning here.
-    drawn = [Drawn(task, sorted(responses)) for task, responses in drawn]
-    captions = [list(_rated(each, numbers)) for each in drawn]
+    drawn = as_submitted(drawn)
+    questions = questions_of(release.campaign.config)
+    names = scored_names(questions)
+    captions = [list(_rated(each, numbers, questions)) for each in drawn]
     every = list(chain.from_iterable(captions))
-    images = save_images(release, [task for task, _ in drawn], map(_shown, captions))
-    save_answers(images, drawn, numbers)
-    release.figures = _figures(release, every)
-    release.save(update_fields=["figures"])
+    save_items(release, drawn, numbers, (_shown(each, names) for each in captions))
+    save_figures(release, _figures(release, every, names))
     keys = {task.number: task.image.key for task, _ in drawn}
-    create_in_chunks(ReleasedFile, _files(release, every, keys))
+    save_files(release, _files(release, every, keys, questions))
 
 
-def _rated(drawn: Drawn, numbers: Mapping[int, int]) -> Iterator[Rated]:
+def _rated(
+    drawn: Drawn, numbers: Mapping[int, int], questions: Sequence[Question]
+) -> Iterator[Rated]:
     """The captions of a task with their ratings."""
     for number, caption in enumerate(captions_of(drawn.task), start=1):
         yield Rated(
@@ -115,43 +133,67 @@ def _rated(drawn: Drawn, numbers: Mapping[int, int]) -> Iterator[Rated]:
             number=number,
             text=caption["text"],
             sources=caption["sources"],
-            ratings=_ratings(drawn.responses, str(number), numbers),
+            ratings=_points(drawn.responses, str(number), numbers, questions),
+            marked=marked_caption(drawn, number, caption["text"], numbers),
         )
 
 
-def _ratings(
-    responses: Sequence[Candidate], caption: str, numbers: Mapping[int, int]
-) -> dict[int, Mapping[str, int]]:
+def marked_caption(
+    drawn: Drawn, number: int, text: str, numbers: Mapping[int, int]
+) -> Marked | None:
+    """A caption of the page with the marks of all workers; None if the page asks for no marks."""
+    if not (drawn.task.payload or {}).get(MARKS):
+        return None
+    marks = {
+        numbers[each.worker_id]: each.answer.get(MARKS, {}).get(str(number), {})
+        for each in drawn.responses
+    }
+    return Marked(text, marks)
+
+
+def _points(
+    responses: Sequence[Candidate],
+    caption: str,
+    numbers: Mapping[int, int],
+    questions: Sequence[Question],
+) -> dict[int, dict[str, float]]:
     return {
-        numbers[response.worker_id]: response.answer[caption]
+        numbers[response.worker_id]: points_of(response.answer[caption], questions)
         for response in responses
         if caption in response.answer
     }
 
 
-def _shown(captions: Sequence[Rated]) -> dict[str, Any]:
+def _shown(captions: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
     """The captions of an image for the release's page."""
     return {
         "captions": [
-            {"text": each.text, "sources": sorted(each.sources), "scores": each.scores()}
+            {
+                "text": each.text,
+                "sources": sorted(each.sources),
+                "scores": [*each.scores(names).items()],
+            }
             for each in captions
         ]
     }
 
 
-def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
+def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
     """Agreement, scores and differences of the whole release."""
-    sources = [source.name for source in rules_of(release.campaign.config).sources]
-    alphas = {name: alpha(captions, name) for name in NAMES}
-    scores = source_scores(captions, sources, release.seed)
-    apart = differences(captions, sources, release.seed)
+    rules = rules_of(release.campaign.config)
+    sources = [source.name for source in rules.sources]
+    words = marks_alpha(each.marked for each in captions if each.marked)
+    alphas = {name: alpha(captions, name) for name in names}
+    scores = source_scores(captions, sources, names, release.seed)
+    apart = differences(captions, sources, names, release.seed)
     return {
-        "alpha": {k: None if v is None else round(v, DIGITS) for k, v in alphas.items()},
+        "alpha": {name: rounded(value) for name, value in alphas.items()},
+        **({"alpha_of_wrong_words": rounded(words)} if rules.marks else {}),
         "sources": [
             {
                 "name": source,
                 "captions": sum(source in caption.sources for caption in captions),
-                "scores": {name: rounded(score) for name, score in scores[source].items()},
+                "scores": {name: score.entry() for name, score in scores[source].items()},
             }
             for source in sources
         ],
@@ -159,7 +201,7 @@ def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
             {
                 "source": one,
                 "minus": other,
-                "scores": {name: rounded(score) for name, score in found.items()},
+                "scores": {name: score.entry() for name, score in found.items()},
             }
             for (one, other), found in apart.items()
         ],
@@ -167,14 +209,157 @@ def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
 
 
 def _files(
-    release: Release, captions: Sequence[Rated], keys: Mapping[int, str]
-) -> Iterator[ReleasedFile]:
-    """The rows of all files, file by file."""
+    release: Release,
+    captions: Sequence[Rated],
+    keys: Keys,
+    questions: Sequence[Question],
+) -> dict[str, Iterable[str]]:
     info = describe(release, f"ratings of {counted(len(captions), 'caption')}")
-    figures = release.figures
-    questions = questions_in(release.language)
-    ratings = ratings_json(info, questions, figures, captions, keys)
-    yield from rows_of(release, "ratings.json", ratings)
-    yield from rows_of(release, "ratings.csv", ratings_csv(captions, keys))
-    yield from rows_of(release, "scores.csv", scores_csv(captions, keys))
-    yield from rows_of(release, "sources.csv", sources_csv(figures))
+    names = scored_names(questions)
+    of_sources = [column.name for column in (SOURCE, QUESTION, *SCORE)]
+    return {
+        "ratings.json": ratings_json(info, questions, release.figures, captions, keys),
+        "ratings.csv": ratings_csv(captions, keys, names),
+        "scores.csv": scores_csv(captions, keys, names),
+        "sources.csv": csv_lines(of_sources, _scores(release, names)),
+    }
+
+
+IMAGE = Column("image_id", Type.INTEGER, "id of the image", refers_to="images.image_id")
+CAPTION = Column("caption_id", Type.TEXT, "id of the caption", refers_to="captions.id")
+SOURCE = Column("source", Type.TEXT, "name of the source")
+QUESTION = Column("question", Type.TEXT, "name of the question, as in `captions`")
+SCORE = [
+    Column("mean", Type.NUMBER, "mean over the images"),
+    Column("low", Type.NUMBER, "lower end of the 95% interval"),
+    Column("high", Type.NUMBER, "upper end of the 95% interval"),
+    Column("images", Type.INTEGER, "number of images"),
+]
+# Yields the captions of a release's file.
+Entries = Callable[[Release], Iterator[Mapping[str, Any]]]
+CAPTIONS = [
+    Column("id", Type.TEXT, "id of the caption in this release"),
+    IMAGE,
+    Column("caption", Type.TEXT, "the caption as workers saw it"),
+    Column("raters", Type.INTEGER, "number of workers who rated it"),
+]
+RATINGS = [CAPTION, IMAGE, RESPONSE, WORKER]
+
+
+def tables(release: Release) -> list[Table]:
+    """`images`, `boxes`, `captions`, `source_captions`, `ratings`, `scores`, `differences`,
+    `marks` and `responses`."""
+    questions = questions_of(release.campaign.config)
+    texts = {each.name: each.text for each in questions}
+    names = scored_names(questions)
+    return [
+        *image_tables(release),
+        Table(
+            "captions",
+            "One row for each caption that was rated.",
+            [*CAPTIONS, *_columns(names, texts, "mean rating")],
+            partial(_captions, release, names),
+            listed="caption",
+        ),
+        Table(
+            "source_captions",
+            "One row for each caption and source, with the text as the source has it.",
+            [CAPTION, SOURCE, Column("text", Type.TEXT, "the source's text")],
+            partial(_source_captions, release),
+        ),
+        Table(
+            "ratings",
+            "One row for each caption and worker.",
+            [*RATINGS, *_columns(names, texts, "rating")],
+            partial(_ratings, release, names),
+        ),
+        Table(
+            "scores",
+            "One row for each source and question.",
+            [SOURCE, QUESTION, *SCORE],
+            partial(_scores, release, names),
+        ),
+        Table(
+            "differences",
+            "One row for two sources and a question: the first one's score minus the second's.",
+            [SOURCE, Column("minus", Type.TEXT, "the second source"), QUESTION, *SCORE],
+            partial(_differences, release, names),
+        ),
+        marks_table(_entries, release),
+        responses_table(release, IMAGE),
+    ]
+
+
+def marks_table(entries: Entries, release: Release) -> Table:
+    """The table `marks`; `entries` yields the captions of the release's file."""
+    return Table(
+        "marks",
+        "One row for each run of words that a worker marked as not true of the image, and for each "
+        "text about what is missing. Without rows, workers marked nothing or were not asked.",
+        [
+            *RATINGS,
+            Column("start", Type.INTEGER, "place of the first character, from 0"),
+            Column("end", Type.INTEGER, "place after the last character"),
+            Column("wrong", Type.TEXT, "the words that are not true"),
+            Column("missing", Type.TEXT, "what is missing"),
+        ],
+        partial(_marks, entries, release),
+    )
+
+
+def _marks(entries: Entries, release: Release) -> Iterator[Row]:
+    numbers = response_numbers(release)
+    for entry in entries(release):
+        for mark in entry.get("marks", ()):
+            worker = mark["worker"]
+            place = (entry["id"], entry["image_id"], numbers[entry["image_id"], worker], worker)
+            for span in mark["wrong"]:
+                yield (*place, span["start"], span["end"], span["text"], None)
+            if mark["missing"]:
+                yield (*place, None, None, None, mark["missing"])
+
+
+def _columns(names: Sequence[str], texts: Mapping[str, str], what: str) -> list[Column]:
+    texts = {**texts, TOTAL: "mean of the questions that are no penalties, plus the penalties"}
+    return [Column(name, Type.NUMBER, f"{what}: {texts[name]}") for name in names]
+
+
+def _entries(release: Release) -> Iterator[Mapping[str, Any]]:
+    return members(stored(release, name="ratings.json"), "captions")
+
+
+def _captions(release: Release, names: Sequence[str]) -> Iterator[Row]:
+    for entry in _entries(release):
+        scores = [entry["scores"][name] for name in names]
+        raters = len(entry["ratings"])
+        yield (entry["id"], entry["image_id"], entry["caption"], raters, *scores)
+
+
+def _source_captions(release: Release) -> Iterator[Row]:
+    for entry in _entries(release):
+        yield from ((entry["id"], source, text) for source, text in entry["sources"].items())
+
+
+def _ratings(release: Release, names: Sequence[str]) -> Iterator[Row]:
+    numbers = response_numbers(release)
+    for entry in _entries(release):
+        for rating in entry["ratings"]:
+            worker, given = rating["worker"], [rating.get(name) for name in names]
+            response = numbers[entry["image_id"], worker]
+            yield (entry["id"], entry["image_id"], response, worker, *given)
+
+
+def _scores(release: Release, names: Sequence[str]) -> Iterator[Row]:
+    for source in release.figures["sources"]:
+        yield from ((source["name"], *score) for score in _by_question(source["scores"], names))
+
+
+def _differences(release: Release, names: Sequence[str]) -> Iterator[Row]:
+    for pair in release.figures["differences"]:
+        for score in _by_question(pair["scores"], names):
+            yield (pair["source"], pair["minus"], *score)
+
+
+def _by_question(scores: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> Iterator[Row]:
+    for question in names:
+        yield (question, *(scores[question][column.name] for column in SCORE))

@@ -6,20 +6,17 @@ bootstrap over images (Efron and Tibshirani 1993, chapter 13). All captions of a
 together, so that the differences between sources are paired.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any, Literal, NamedTuple
 
 import krippendorff
 import numpy as np
-from numpy.typing import NDArray
 
-from annotate.kinds.rating.answers import NAMES, SCALE
+from annotate.kinds.rating.marks import Marked
+from corpora.evaluation.bootstrap import draws, interval_of
 
 RESAMPLES = 2000
-# Number of resamples computed at a time, to limit memory.
-AT_ONCE = 100
-LOW, HIGH = 2.5, 97.5
 
 
 class Rated(NamedTuple):
@@ -29,66 +26,81 @@ class Rated(NamedTuple):
     number: int
     text: str
     sources: Mapping[str, str]
-    ratings: Mapping[int, Mapping[str, int]]
+    ratings: Mapping[int, Mapping[str, float]]
+    # None if the campaign asks for no marks.
+    marked: Marked | None = None
 
-    def scores(self) -> dict[str, float | None]:
+    def scores(self, names: Iterable[str]) -> dict[str, float | None]:
         """The mean rating for each question; None without ratings."""
-        return {name: _mean(self.given(name)) for name in NAMES}
+        return {name: _mean(self.given(name)) for name in names}
 
-    def given(self, question: str) -> list[int]:
+    def given(self, question: str) -> list[float]:
         return [given[question] for given in self.ratings.values() if question in given]
 
 
 class Score(NamedTuple):
-    """A mean with its 95% interval, and the number of images."""
+    """A mean with its 95% interval, and the number of images; None without images."""
 
-    mean: float
-    low: float
-    high: float
+    mean: float | None
+    low: float | None
+    high: float | None
     images: int
+
+    def entry(self) -> dict[str, Any]:
+        """The score as written to files and shown on pages."""
+        mean, low, high = map(rounded, self[:3])
+        return {"mean": mean, "low": low, "high": high, "images": self.images}
 
 
 def alpha(captions: Sequence[Rated], question: str) -> float | None:
-    """Krippendorff's alpha with the ordinal metric over all captions.
+    """Krippendorff's alpha with the ordinal metric over all captions; None if all ratings are the
+    same."""
+    return alpha_of((caption.given(question) for caption in captions), "ordinal")
 
-    From Krippendorff 2011, "Computing Krippendorff's alpha-reliability". None if all ratings are
-    the same.
+
+def marks_alpha(marked: Iterable[Marked]) -> float | None:
+    """Krippendorff's alpha with the nominal metric: whether workers marked each word as wrong."""
+    return alpha_of((given for each in marked for given in each.words()), "nominal")
+
+
+def alpha_of(
+    units: Iterable[Sequence[float]], level: Literal["nominal", "ordinal"]
+) -> float | None:
+    """Krippendorff's alpha of what people answered about each unit, with the metric `level`.
+
+    From Krippendorff 2011, "Computing Krippendorff's alpha-reliability". None if no unit has two
+    answers, or all answers are the same.
     """
-    counts = np.array(
-        [[given.count(value) for value in SCALE] for given in _rated_twice(captions, question)]
-    )
-    if not len(counts) or np.count_nonzero(counts.sum(axis=0)) < 2:
+    twice = [given for given in units if len(given) > 1]
+    scale = sorted(set(chain.from_iterable(twice)))
+    counts = np.array([[given.count(value) for value in scale] for given in twice])
+    if len(scale) < 2:
         return None
-    return float(krippendorff.alpha(value_counts=counts, level_of_measurement="ordinal"))
+    return float(krippendorff.alpha(value_counts=counts, level_of_measurement=level))
 
 
 def source_scores(
-    captions: Sequence[Rated], sources: Sequence[str], seed: int
+    captions: Sequence[Rated], sources: Sequence[str], names: Sequence[str], seed: int
 ) -> dict[str, dict[str, Score]]:
     """Each source's score for each question."""
     return {
-        source: {name: _score(_by_image(captions, source, name), seed) for name in NAMES}
+        source: {name: _score(_by_image(captions, source, name), seed) for name in names}
         for source in sources
     }
 
 
 def differences(
-    captions: Sequence[Rated], sources: Sequence[str], seed: int
+    captions: Sequence[Rated], sources: Sequence[str], names: Sequence[str], seed: int
 ) -> dict[tuple[str, str], dict[str, Score]]:
     """For each pair of sources and each question, the first source's score minus the second's."""
     found: dict[tuple[str, str], dict[str, Score]] = {}
     for one, other in combinations(sources, 2):
         found[one, other] = {}
-        for name in NAMES:
+        for name in names:
             mine, theirs = (_by_image(captions, source, name) for source in (one, other))
             apart = {image: mine[image] - theirs[image] for image in mine if image in theirs}
             found[one, other][name] = _score(apart, seed)
     return found
-
-
-def _rated_twice(captions: Sequence[Rated], question: str) -> list[list[int]]:
-    given = [caption.given(question) for caption in captions]
-    return [ratings for ratings in given if len(ratings) > 1]
 
 
 def _by_image(captions: Sequence[Rated], source: str, question: str) -> dict[int, float]:
@@ -104,28 +116,17 @@ def _by_image(captions: Sequence[Rated], source: str, question: str) -> dict[int
 def _score(by_image: Mapping[int, float], seed: int) -> Score:
     values = np.array([by_image[image] for image in sorted(by_image)])
     if not len(values):
-        return Score(float("nan"), float("nan"), float("nan"), 0)
-    low, high = np.percentile(_resampled_means(values, seed), [LOW, HIGH])
-    return Score(float(values.mean()), float(low), float(high), len(values))
+        return Score(None, None, None, 0)
+    # The same seed and number of images give the same resamples.
+    drawn = draws(len(values), RESAMPLES, abs(seed), len(values))
+    means = np.concatenate([counts @ values for counts in drawn]) / len(values)
+    return Score(float(values.mean()), *interval_of(means), len(values))
 
 
-def _resampled_means(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """The means of the resamples. The same seed and number of images give the same resamples."""
-    rng = np.random.default_rng(abs(seed))
-    means = [
-        values[rng.integers(0, len(values), (AT_ONCE, len(values)))].mean(axis=1)
-        for _ in range(RESAMPLES // AT_ONCE)
-    ]
-    return np.concatenate(means)
-
-
-def _mean(ratings: Sequence[int]) -> float | None:
+def _mean(ratings: Sequence[float]) -> float | None:
     return float(np.mean(ratings)) if ratings else None
 
 
-def rounded(score: Score) -> dict[str, Any]:
-    """A score as written to files and shown on pages."""
-    if not score.images:
-        return {"mean": None, "low": None, "high": None, "images": 0}
-    mean, low, high = (round(value, 3) for value in score[:3])
-    return {"mean": mean, "low": low, "high": high, "images": score.images}
+def rounded(value: float | None) -> float | None:
+    """A number as written to files and shown on pages."""
+    return None if value is None else round(value, 3)

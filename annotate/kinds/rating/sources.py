@@ -1,13 +1,17 @@
-"""The captions to rate by image, in random order, without their sources."""
+"""The captions to rate by image, in random order, without their sources; the wizard's sources."""
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Team
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.rating.answers import Rating, Source
+from annotate.kinds.wizard import RESPONSES, SELECTION, Choices, StepFields, listed
 from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task
 from corpora.language.languages import ENGLISH, language_of
 
@@ -48,12 +52,15 @@ def _shared(
     """The captions of each source, and the images for which every source has one; raises
     CampaignNotPossible if there are none."""
     if not rules.sources:
-        raise CampaignNotPossible("rating.sources: name at least one source of captions.")
-    given = {source.name: _captions(source, images, team, language) for source in rules.sources}
+        raise CampaignNotPossible(f"{rules.key}.sources: name at least one source of captions.")
+    given = {
+        source.name: _captions(source, images, team, language, rules.key)
+        for source in rules.sources
+    }
     shared = [image for image in images if all(image in found for found in given.values())]
     if not shared:
         raise CampaignNotPossible(
-            "rating.sources: no image of the selection has a caption of every source."
+            f"{rules.key}.sources: no image of the selection has a caption of every source."
         )
     return given, shared
 
@@ -62,7 +69,9 @@ def _wanted(rules: Rating) -> int:
     return rules.images or 2**31
 
 
-def _captions(source: Source, images: Iterable[int], team: Team, language: str) -> Captions:
+def _captions(
+    source: Source, images: Iterable[int], team: Team, language: str, key: str
+) -> Captions:
     """The source's captions of these images; raises CampaignNotPossible if it has none."""
     wanted, found = set(images), defaultdict[int, list[str]](list)
     for image, text in _rows(source, team, language):
@@ -71,7 +80,7 @@ def _captions(source: Source, images: Iterable[int], team: Team, language: str) 
     if not found:
         where = f"release {source.release!r}" if source.release else f"set {source.caption_set!r}"
         raise CampaignNotPossible(
-            f"rating.sources: the {where} has no captions of the selection's images. Of a release "
+            f"{key}.sources: the {where} has no captions of the selection's images. Of a release "
             f"of several languages, only those in the campaign's language are used ({language})."
         )
     return dict(found)
@@ -79,7 +88,7 @@ def _captions(source: Source, images: Iterable[int], team: Team, language: str) 
 
 def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]]:
     if source.release is not None:
-        released = ReleasedCaption.objects.filter(
+        released = _of_whole_images().filter(
             image__release__in=Release.objects.of_team(team).filter(name=source.release),
             role=ROLES[source.role],
             # Captions have a language in releases of several languages only.
@@ -89,6 +98,11 @@ def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]
     sets = CaptionSet.objects.of_team(team).filter(name=source.caption_set)
     given = GivenCaption.objects.filter(caption_set__in=sets)
     return given.order_by("number").values_list("image", "text").iterator()
+
+
+def _of_whole_images() -> QuerySet[ReleasedCaption]:
+    """Released captions, without those of parts of an image."""
+    return ReleasedCaption.objects.filter(image__task__serial=0)
 
 
 def _mixed(
@@ -122,3 +136,103 @@ def in_same_form(text: str, full_stop: str = ".") -> str:
     text = text.strip().rstrip(FULL_STOPS).rstrip()
     ending = "" if text.endswith(OTHER_ENDINGS) else full_stop
     return f"{text[:1].upper()}{text[1:]}{ending}"
+
+
+# The characters that the name of a source can have, and its length.
+NOT_IN_NAMES, MOST_IN_NAME = re.compile(r"[^\w.-]+"), 40
+
+
+class _Place(NamedTuple):
+    """Where captions are, as an option of the form has it."""
+
+    place: str  # `release` or `caption_set`
+    role: str
+    source: str
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> "_Place":
+        place = "caption_set" if row.get("caption_set") else "release"
+        return cls(place, str(row.get("role", "references")), str(row.get(place, "")))
+
+    @property
+    def value(self) -> str:
+        return "|".join(self)
+
+    @property
+    def label(self) -> str:
+        if self.place == "caption_set":
+            return f"{self.source}: imported captions"
+        what = "human baseline" if self.role == "baseline" else "references"
+        return f"{self.source}: {what} of the release"
+
+    def row(self, taken: Sequence[str]) -> dict[str, Any]:
+        """The place as the file has it, with a name that is not taken."""
+        name = f"{self.source}-baseline" if self.role == "baseline" else self.source
+        name = NOT_IN_NAMES.sub("-", name)[:MOST_IN_NAME] or "source"
+        number = 2
+        while name in taken:
+            name, number = f"{name[: MOST_IN_NAME - 4]}-{number}", number + 1
+        role = {"role": self.role} if self.role != "references" else {}
+        return {"name": name, self.place: self.source, **role}
+
+
+class Sources(Choices):
+    """Sources of captions to rate: releases of the team, and sets of imported captions.
+
+    A source that the draft has keeps its name and its number of captions of each image, which are
+    in the file alone.
+    """
+
+    def begin(self, value: Any, team: Team) -> None:
+        rows = [row for row in listed(value) if isinstance(row, dict)]
+        self.rows = {_Place.of(row): row for row in rows}
+        places = dict.fromkeys([*_offered(team), *self.rows])
+        self.choices = [(place.value, place.label) for place in places]
+
+    def as_text(self, value: Any) -> list[str]:
+        return [_Place.of(row).value for row in listed(value) if isinstance(row, dict)]
+
+    def as_value(self, cleaned: Any) -> list[Any] | None:
+        found: list[dict[str, Any]] = []
+        for value in cleaned or ():
+            place = _Place(*value.split("|", 2))
+            taken = [str(row.get("name")) for row in [*found, *self.rows.values()]]
+            found.append(self.rows.get(place) or place.row(taken))
+        return found
+
+
+def _offered(team: Team) -> Iterator[_Place]:
+    """What the team has, the latest first."""
+    captions = _of_whole_images().filter(image__release=OuterRef("pk"))
+    releases = Release.objects.of_team(team).annotate(
+        **{f"has_{role}": Exists(captions.filter(role=ROLES[role])) for role in ROLES}
+    )
+    for release in releases.order_by("-created_at", "-pk"):
+        for role in ROLES:
+            if getattr(release, f"has_{role}"):
+                yield _Place("release", role, release.name)
+    # The references of a release may also be a set of their own.
+    sets = CaptionSet.objects.of_team(team).filter(release=None)
+    for name in sets.order_by("-created_at", "-pk").values_list("name", flat=True):
+        yield _Place("caption_set", "references", name)
+
+
+def images_step(kind: str) -> StepFields:
+    """The step *Images* of a kind whose section has `sources`."""
+    return StepFields(
+        {
+            "selection": SELECTION,
+            f"{kind}__sources": Sources(
+                required=True,
+                label="Sources of the captions",
+                help_text="Workers see one caption of each source that they judge, in random order "
+                "and without its name. Captions of models come from a results file "
+                "(import_results).",
+                error_messages={
+                    "required": "Choose at least one source of captions.",
+                    "invalid_choice": "This source does not exist any more. Choose another one.",
+                },
+            ),
+            "responses": RESPONSES,
+        }
+    )

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.kinds import KINDS
-from annotate.kinds.families import read_plan
+from annotate.kinds.reading import read_plan
 from annotate.management.base import DomainCommand, add_team_option, team_named
 from annotate.services.campaigns import create_campaigns
 

@@ -1,13 +1,12 @@
 from typing import Any
 
-from django.contrib.auth.models import User
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import TeamRole
 from accounts.services.teams import add_member, create_team
-from annotate.management.base import DomainCommand
+from annotate.management.base import DomainCommand, active_account_named
 
 
 class Command(DomainCommand):
@@ -20,9 +19,7 @@ class Command(DomainCommand):
 
     @transaction.atomic
     def handle(self, *, slug: str, researcher: str, name: str, **_: Any) -> None:
-        user = User.objects.filter(username=researcher, is_active=True).first()
-        if user is None:
-            raise CommandError(f"There is no active account {researcher!r}.")
+        user = active_account_named(researcher)
         at = timezone.now()
         team = create_team(slug=slug, name=name or slug, actor=None, at=at)
         add_member(team=team, user=user, role=TeamRole.RESEARCHER, at=at)

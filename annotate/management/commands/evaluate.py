@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -7,6 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotate.management.base import (
     DomainCommand,
     add_domains_option,
+    captions_file,
     prepare_database,
     release_named,
 )
@@ -49,8 +49,7 @@ class Command(DomainCommand):
 
     def _source(self, name: str, domains: str | None, language: str | None) -> evaluate.Source:
         """The references of a captions file or of a release."""
-        path = Path(name)
-        if path.is_file() or path.suffix == ".json":
+        if path := captions_file(name):
             if domains:
                 raise CommandError("--domains needs a release: a captions file has no classes.")
             return evaluate.Source(read_references(path, language))

@@ -1,13 +1,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.kinds.caption.kind import CaptionKind
-from annotate.management.base import DomainCommand, add_export_arguments, release_named
+from annotate.management.base import (
+    DomainCommand,
+    active_account_named,
+    add_export_arguments,
+    release_named,
+)
 from annotate.services.releases import write_with_hidden
 
 
@@ -34,20 +38,11 @@ class Command(DomainCommand):
 
     def handle(self, *, release: str, out: Path, hidden: bool, by: str | None, **_: Any) -> None:
         found = release_named(release, CaptionKind.name)
-        if hidden:
-            paths = write_with_hidden(
-                release=found, out_dir=out, actor=_account(by), at=timezone.now()
-            )
-        else:
+        if not hidden:
             paths = KINDS[found.campaign.kind].write(found, out)
+        elif by is None:
+            raise CommandError("--hidden needs --by NAME: the export is logged under your account.")
+        else:
+            actor = active_account_named(by)
+            paths = write_with_hidden(release=found, out_dir=out, actor=actor, at=timezone.now())
         self.print_lines(map(str, paths))
-
-
-def _account(name: str | None) -> User:
-    """The account of the person who exports; raises CommandError."""
-    if name is None:
-        raise CommandError("--hidden needs --by NAME: the export is logged under your account.")
-    account = User.objects.filter(username=name, is_active=True).first()
-    if account is None:
-        raise CommandError(f"There is no active account {name!r}.")
-    return account

@@ -9,8 +9,7 @@ from annotate.exports.records import EDGES
 from annotate.management.base import DomainCommand, release_named
 from annotate.models import ClassRelation, ObjectClass, Release, ReleasedImage
 from corpora.captioners.constraints import Candidate, excluded_classes, levels, read_detections
-from corpora.commands import constraints
-from corpora.commands.base import bytes_shown
+from corpora.commands import bytes_shown, constraints
 from corpora.commands.constraints import ImageBoxes
 from corpora.wording import counted
 

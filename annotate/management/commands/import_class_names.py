@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand
 from annotate.services.class_names import import_class_names
-from corpora.commands.base import bytes_shown
+from corpora.commands import bytes_shown
 from corpora.wording import counted
 
 

@@ -5,8 +5,12 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from accounts.models import Team
-from annotate.management.base import DomainCommand, add_owner_options, team_named
-from annotate.management.reports import import_image_files
+from annotate.management.base import (
+    DomainCommand,
+    add_owner_options,
+    import_image_files,
+    team_named,
+)
 from annotate.services import imports
 from annotate.services.caption_sets import import_captions
 from corpora.wording import counted

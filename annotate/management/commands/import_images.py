@@ -1,12 +1,17 @@
-from collections.abc import Collection
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand, add_owner_options, listed, team_named
-from annotate.management.reports import BROKEN_NAMED
+from annotate.management.base import (
+    BROKEN_NAMED,
+    DomainCommand,
+    add_owner_options,
+    listed,
+    team_named,
+)
 from annotate.services import own_images, remote_images
 from background.outgoing.buckets import SCHEME
 from corpora.reading.files import printable
@@ -34,7 +39,8 @@ class Command(DomainCommand):
             "--table",
             type=Path,
             help="table (CSV) of facts about the files: the column file_name, and any of license, "
-            "author, author_url, title, source_page, classes, class, x_min, x_max, y_min, y_max",
+            "author, author_url, title, context, source_page, classes, class, x_min, x_max, "
+            "y_min, y_max",
         )
         add_owner_options(parser)
 
@@ -51,14 +57,18 @@ class Command(DomainCommand):
     ) -> None:
         owner = team_named(team)
         own_images.check_own_split(split, owner)
-        files: Collection[own_images.Found]
-        if source.startswith(SCHEME):
-            files = remote_images.files_in_bucket(source, split=split)
-        elif urls:
-            files = remote_images.files_at_urls(Path(source), split=split)
+        files: Iterable[own_images.Found]
+        if source.startswith(SCHEME) or urls:
+            remotes = (
+                remote_images.files_in_bucket(source)
+                if source.startswith(SCHEME)
+                else remote_images.files_at_urls(Path(source))
+            )
+            files, total = remote_images.fetched(remotes, split=split), len(remotes)
         else:
             files = own_images.own_files_below(Path(source), table)
-        with tqdm(total=len(files), unit=" files", disable=None) as bar:
+            total = len(files)
+        with tqdm(total=total, unit=" files", disable=None) as bar:
             counts = own_images.import_own_files(
                 files=files,
                 split=split,

@@ -3,10 +3,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import DomainCommand, add_owner_options, team_named
-from annotate.management.reports import import_image_files
+from annotate.management.base import (
+    DomainCommand,
+    add_owner_options,
+    import_image_files,
+    team_named,
+)
 from annotate.services import imports
-from corpora.commands.base import bytes_shown
+from corpora.commands import bytes_shown
 from corpora.wording import counted
 
 BOX_ELSEWHERE = "box is of an image that is not in the split"

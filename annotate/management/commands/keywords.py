@@ -1,8 +1,8 @@
-from itertools import islice
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotate.exports.records import chunks
 from annotate.management.base import DomainCommand
 from annotate.models import Image
 from annotate.queries.keywords import hidden_classes, keywords_of
@@ -38,8 +38,7 @@ class Command(DomainCommand):
             images = images.filter(key=image)
         if not images.exists():
             raise CommandError("No such image. Import images with import_openimages.")
-        every = images.iterator(CHUNK)
-        while chunk := list(islice(every, CHUNK)):
+        for chunk in chunks(images.iterator(CHUNK), CHUNK):
             keywords = keywords_of(chunk)
             for one in chunk:
                 self.stdout.write(f"{one.key}\t{', '.join(keywords[one.pk])}")

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import DomainCommand, prepare_database, release_named
+from annotate.management.base import DomainCommand, captions_file, prepare_database, release_named
 from annotate.queries.releases import language_in
 from annotate.services.reports import read_release
 from corpora.commands import report
@@ -33,8 +33,7 @@ def dataset_named(
     name: str, boxes: Path | None, table: DomainTable | None, language: str | None
 ) -> Dataset:
     """The dataset in the file of this path, or else of the release of this name."""
-    path = Path(name)
-    if path.is_file() or path.suffix == ".json":
+    if path := captions_file(name):
         return read_dataset(path, boxes, table, language)
     if boxes:
         raise CommandError("A release has its own boxes. --boxes is for captions files.")

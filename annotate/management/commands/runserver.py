@@ -4,7 +4,7 @@ from django.contrib.staticfiles.management.commands.runserver import Command as 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from shared.listening import check_listening
+from shared.secret_key import check_listening
 
 
 class Command(RunServer):

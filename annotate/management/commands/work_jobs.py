@@ -6,12 +6,12 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand
 from background import clock
-from background.celery_tasks import EXPECTED
 from background.jobs.runner import run_waiting
 from background.jobs.work import WorkerStopped, stopping
+from background.tasks import EXPECTED
 from corpora.language import english
 from corpora.wording import counted
-from shared.monitoring.metrics import serve_metrics
+from shared.metrics import serve_metrics
 from shared.repeater import Repeater
 
 # Time for the threads to give their jobs back, or to end what they do.

@@ -9,8 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.pages.listing import FilterForm, choice, search
-from accounts.pages.paging import stretch_of
+from accounts.pages.lists import FilterForm, choice, search, stretch_of
 from accounts.pages.signed_in import current_team, user_of
 from annotate.exports.provenance import license_name
 from annotate.images.copies import display_url
@@ -58,7 +57,11 @@ class ImageFilters(FilterForm):
         # `class` is a word of Python's.
         self.fields["class"] = search("Class", max_length=100)
         names = dict.fromkeys(split.name for split in known)
-        self.fields["split"] = choice("Split", [(name, name) for name in names])
+        # The name in the address, if there is no such split. The form keeps it as it is.
+        asked = request.GET.get("split", "")
+        self.unknown_split = "" if asked in names else asked
+        listed = [*names, self.unknown_split] if self.unknown_split else names
+        self.fields["split"] = choice("Split", [(name, name) for name in listed])
         self.fields["license"] = choice("Licence", _licence_choices(images))
 
 
@@ -87,8 +90,9 @@ def images(request: HttpRequest) -> HttpResponse:
     known = splits(visible)
     filters = ImageFilters(request, visible, known)
     picked = picked_images(request)
+    searched = visible.none() if filters.unknown_split else visible
     stretch = stretch_of(
-        found_images(visible, filters.chosen), request, by=("-pk",), per_page=PER_PAGE
+        found_images(searched, filters.chosen), request, by=("-pk",), per_page=PER_PAGE
     )
     context = {
         "filters": filters,

@@ -50,6 +50,10 @@ class ImportForm(forms.Form):
     team: Team | None = None
     is_operator = False
 
+    def __init__(self, data: Any = None, files: Any = None) -> None:
+        kind = self.base_fields["kind"].initial
+        super().__init__(data, files, label_suffix="", auto_id=f"{kind}-%s")
+
 
 class SharedField(forms.BooleanField):
     """Lets an operator import for all teams."""
@@ -66,8 +70,9 @@ class SharedField(forms.BooleanField):
 class DatasetForm(ImportForm):
     """Files of a dataset, which an operator can share with all teams."""
 
-    # The fields of files that write images, classes or boxes.
-    owned: Sequence[str] = ()
+    # The fields of files, and those of them that write images, classes or boxes.
+    parts: Sequence[str]
+    owned: Sequence[str]
 
     def clean_shared(self) -> bool:
         shared: bool = self.cleaned_data["shared"]
@@ -75,17 +80,18 @@ class DatasetForm(ImportForm):
             raise forms.ValidationError("Only an operator can share images with all teams.")
         return shared
 
-    def check_split(self) -> None:
-        """Add an error unless the files can be imported into the split that was given."""
-        values = self.cleaned_data
-        if not (split := values.get("split")):
-            return
-        try:
-            imports.check_split(split)
-            if any(values.get(part) for part in self.owned):
-                imports.check_owner(split, None if values.get("shared") else self.team)
-        except DomainError as error:
-            self.add_error("split", str(error))
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if not any(values.get(part) for part in self.parts):
+            raise forms.ValidationError("Choose at least one file.")
+        if split := values.get("split"):
+            try:
+                imports.check_split(split)
+                if any(values.get(part) for part in self.owned):
+                    imports.check_owner(split, None if values.get("shared") else self.team)
+            except DomainError as error:
+                self.add_error("split", str(error))
+        return values
 
 
 class FilesForm(ImportForm):
@@ -106,11 +112,11 @@ class FilesForm(ImportForm):
     table = forms.FileField(
         required=False,
         label="Table of facts (CSV or JSON lines)",
-        help_text="Optional: licences, authors, titles, classes and boxes by file_name.",
+        help_text="Optional: licences, authors, titles, contexts, classes and boxes by file_name.",
     )
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
-        super().__init__(data, files, label_suffix="", auto_id="own-%s")
+        super().__init__(data, files)
         if settings.IMAGES_FOLDER:
             self.fields["folder"].help_text = f"A folder below {settings.IMAGES_FOLDER}."
         else:
@@ -144,16 +150,10 @@ class OpenImagesForm(DatasetForm):
     parts = ("classes", "hierarchy", "images", "boxes")
     owned = ("images", "boxes")
 
-    def __init__(self, data: Any = None, files: Any = None) -> None:
-        super().__init__(data, files, label_suffix="", auto_id="openimages-%s")
-
     def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
-        if not any(values.get(part) for part in self.parts):
-            raise forms.ValidationError("Choose at least one file.")
+        values = super().clean()
         if (values.get("images") or values.get("boxes")) and not values.get("split"):
             self.add_error("split", "Metadata and boxes need a split.")
-        self.check_split()
         return values
 
 
@@ -174,16 +174,10 @@ class CocoForm(DatasetForm):
     parts = ("coco", "captions")
     owned = ("coco",)
 
-    def __init__(self, data: Any = None, files: Any = None) -> None:
-        super().__init__(data, files, label_suffix="", auto_id="coco-%s")
-
     def clean(self) -> dict[str, Any]:
-        values = super().clean() or {}
-        if not any(values.get(part) for part in self.parts):
-            raise forms.ValidationError("Choose at least one file.")
+        values = super().clean()
         if values.get("captions") and not values.get("caption_set"):
             self.add_error("caption_set", "Name the caption set.")
-        self.check_split()
         return values
 
 

@@ -12,7 +12,8 @@ from hits.services.worker_data import erase_worker, preview_erasure
 class Command(DomainCommand):
     help = (
         "Erase the personal data of one worker at the worker's request: the id, behaviour counts, "
-        "task pages and texts of appeals. Answers, payments and decisions stay under the pseudonym."
+        "task pages, and texts of appeals and remarks. Answers, payments and decisions stay under "
+        "the pseudonym."
     )
 
     def add_arguments(self, parser: Any) -> None:
@@ -32,8 +33,8 @@ class Command(DomainCommand):
             done = preview_erasure(found)
         self.stdout.write(
             f"{found}: {counted(done.behaviours, 'behaviour count')}, "
-            f"{counted(done.pages, 'task page')} and {counted(done.appeals, 'text')} of appeals "
-            f"{'deleted' if confirm else 'would be deleted, with the id'}; "
+            f"{counted(done.pages, 'task page')} and {counted(done.texts, 'text')} of appeals and "
+            f"remarks {'deleted' if confirm else 'would be deleted, with the id'}; "
             f"{counted(done.kept_answers, 'answer')} kept without the id."
         )
         if done.open_campaigns:

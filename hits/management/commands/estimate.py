@@ -2,9 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotate.campaign_file import SECONDS_PER_SENTENCE, seconds_for
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
-from hits.queries.costs import SECONDS_PER_RESPONSE, estimate, panel_estimate
+from hits.queries.costs import estimate, panel_estimate
 
 
 class Command(DomainCommand):
@@ -15,12 +16,14 @@ class Command(DomainCommand):
         parser.add_argument(
             "--seconds",
             type=float,
-            default=SECONDS_PER_RESPONSE,
-            help=f"seconds that a worker needs for one response (default: {SECONDS_PER_RESPONSE})",
+            help="seconds that a worker needs for one response (default: "
+            f"{SECONDS_PER_SENTENCE} for a sentence, more for longer captions)",
         )
 
-    def handle(self, *, campaign: str, seconds: float, **_: Any) -> None:
+    def handle(self, *, campaign: str, seconds: float | None, **_: Any) -> None:
         found = campaign_named(campaign)
+        if seconds is None:
+            seconds = seconds_for(found.config.captions)
         cost = estimate(found, seconds)
         rows = [
             (f"{KINDS[found.kind].subject_name}s", f"{cost.tasks:,}"),

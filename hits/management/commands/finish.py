@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
-from hits.management.syncing import sync_moved
+from hits.reconcile.reconciler import sync_moved
 from hits.services.lifecycle import finish
 
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.models import TeamRole
 from accounts.services.teams import add_member, first_team
-from hits.local.processes import random_password
+from hits.local import random_password
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
-from corpora.commands.base import bytes_shown
+from corpora.commands import bytes_shown
 from corpora.datasets.collected import Columns
 from corpora.reading.files import MalformedFile, rereadable
 from corpora.wording import counted

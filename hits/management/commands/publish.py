@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named, dollars
 from corpora.wording import counted
-from hits.management.syncing import sync_moved
+from hits.reconcile.reconciler import sync_moved
 from hits.services.lifecycle import publish, terms_of
 
 

@@ -3,6 +3,7 @@ import signal
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,8 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
-from hits.local.folders import is_demonstration, locked, locked_to_serve
-from hits.local.processes import (
+from hits.local import (
     HOST,
     MARKETPLACE_PORT,
     SITE_PORT,
@@ -22,15 +22,17 @@ from hits.local.processes import (
     Installation,
     ProcessFailed,
     child,
+    is_demonstration,
     is_free,
+    locked,
+    locked_to_serve,
     make_workers,
     manage,
     marketplace_running,
     site_running,
     stopped_by_signals,
 )
-from shared.listening import check_listening
-from shared.secret_key import kept_key
+from shared.secret_key import check_listening, kept_key
 
 DEMO = settings.BASE_DIR / "build" / "demo"
 # What does everything in the background.
@@ -103,7 +105,10 @@ class Command(BaseCommand):
                 f"{folder} has no demonstration. Create one with `manage.py demo --out {folder}`."
             )
         chosen = Chosen.of(folder, options["port"], options["marketplace_port"])
-        for name, port in (("--port", chosen.places.site_port), *chosen.marketplace_ports()):
+        ports = {"--port": chosen.places.site_port}
+        if chosen.has_marketplace:
+            ports["--marketplace-port"] = chosen.places.marketplace_port
+        for name, port in ports.items():
             if not is_free(port):
                 raise CommandError(f"Port {port} is in use. Choose another one with {name}.")
         return chosen
@@ -190,12 +195,12 @@ class Command(BaseCommand):
             server.close()
 
 
+@dataclass(frozen=True)
 class Chosen:
     """The installation to serve: a demonstration, or the databases that the environment names."""
 
-    def __init__(self, places: Installation, *, is_demo: bool) -> None:
-        self.places = places
-        self.is_demo = is_demo
+    places: Installation
+    is_demo: bool
 
     @classmethod
     def of(cls, folder: Path | None, port: int | None, marketplace_port: int | None) -> "Chosen":
@@ -216,11 +221,6 @@ class Chosen:
     @property
     def has_marketplace(self) -> bool:
         return self.is_demo or settings.MTURK_ENDPOINT == "local"
-
-    def marketplace_ports(self) -> list[tuple[str, int]]:
-        if self.has_marketplace:
-            return [("--marketplace-port", self.places.marketplace_port)]
-        return []
 
     def environment(self) -> dict[str, str]:
         """Return the variables of the installation.

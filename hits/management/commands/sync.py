@@ -5,14 +5,13 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from background.celery_tasks import EXPECTED
 from background.jobs.runner import run_waiting
+from background.tasks import EXPECTED
 from corpora.errors import DomainError, one_line
 from corpora.language import english
 from corpora.wording import counted
@@ -21,11 +20,11 @@ from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.reconcile.run import Done
+from hits.reconcile.unknown import close_without_campaigns
 from hits.services.syncs import sync_jobs
-from hits.services.unclaimed import close_without_campaigns
 from hits.tasks import PAYS_FOR
 from shared.database.connections import drop_lost_connections
-from shared.monitoring.metrics import serve_metrics
+from shared.metrics import serve_metrics
 from shared.repeater import Repeater, log_problem
 
 # Seconds between two looks for publications and syncs that people asked for.
@@ -36,7 +35,7 @@ class Command(DomainCommand):
     help = (
         "Sync campaigns with their marketplace, once or repeatedly. If the marketplace sends "
         "events to a queue (MTURK_NOTIFICATION_QUEUE_URL), repeated syncs read the HITs named in "
-        "the events, and list all HITs only every MTURK_POLL_SECONDS. With --watch the command "
+        "the events, and list all HITs only every MTURK_LIST_SECONDS. With --watch the command "
         "runs until it gets a signal: it logs errors and tries again."
     )
 
@@ -94,8 +93,8 @@ class Command(DomainCommand):
             )
         lists_all = is_first or not taken.complete
         failed = []
-        campaigns = list(_chosen(names))
-        for campaign in campaigns:
+        chosen = Campaign.objects.filter(slug__in=names) if names else campaigns_to_sync()
+        for campaign in list(chosen):
             failed += self._sync(campaign, lists_all=lists_all)
         if is_first:
             self._close_unclaimed()
@@ -138,9 +137,3 @@ class Command(DomainCommand):
         for line in failed:
             self.stderr.write(line)
         return failed
-
-
-def _chosen(names: Sequence[str]) -> QuerySet[Campaign]:
-    if names:
-        return Campaign.objects.filter(slug__in=names)
-    return campaigns_to_sync()

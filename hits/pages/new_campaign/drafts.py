@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -33,12 +34,13 @@ from annotate.services.names import address_of, free_name
 from annotate.services.selections import select_whole
 from corpora.errors import DomainError
 from hits.mturk.endpoints import is_amazons
-from hits.pages.forms import CampaignFileForm
+from hits.pages.new_campaign.file_form import CampaignFileForm
 from hits.pages.new_campaign.sides import side_of
 from hits.pages.new_campaign.step_form import StepForm
 from hits.pages.new_campaign.steps import (
     BY_NAME,
     FORMS,
+    SHORT,
     STEPS,
     Step,
     faults_of,
@@ -48,6 +50,13 @@ from hits.pages.new_campaign.steps import (
 )
 
 MOST_DRAFTS = 20
+# Captions of images that somebody has just chosen, by their own people.
+SMALL = {
+    "references": 3,
+    "baselines": 0,
+    "priming": {"by": "none"},
+    "hit": {"reward": "0.00"},
+}
 # The preview may run its scripts, and neither send its form nor act as this site.
 SANDBOX = "allow-scripts"
 
@@ -74,8 +83,11 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         if not is_amazons(settings.MTURK_ENDPOINT):
             # Requirements of Mechanical Turk would keep everybody out of one's own marketplace.
             file["workers"] = {"who": "own"}
+            if "selection" in file:
+                file |= SMALL
         draft = begin_draft(owner=user_of(request), file=file, team=team, at=timezone.now())
-        return redirect("hits:new_step", draft.pk, STEPS[0].name)
+        first = SHORT if SMALL.items() <= file.items() else STEPS[0]
+        return redirect("hits:new_step", draft.pk, first.name)
     drafts = drafts_of(request).filter(team=team).select_related("campaign")[:MOST_DRAFTS]
     context = {
         "drafts": drafts,
@@ -155,7 +167,7 @@ def step(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     if found is None:
         raise Http404
     if found.form is None:
-        return _checklist(request, draft, found)
+        return _checklist(request, draft)
     if request.method == "POST":
         return _store(request, draft, found, found.form)
     return _show(request, draft, found, found.form.of(draft))
@@ -182,16 +194,15 @@ def _store(
         return _show(request, draft, found, form)
     if form.errors:
         return _show(request, draft, found, form, status=422)
-    return redirect("hits:new_step", draft.pk, _wanted(request.POST, found).name)
+    if found is SHORT and "to" not in request.POST:
+        return _create(request, draft, is_short=True)
+    # The pressed button leads to the next step, or to the one that it names.
+    wanted = BY_NAME.get(request.POST.get("to", ""), next_of(found))
+    return redirect("hits:new_step", draft.pk, wanted.name)
 
 
 def _is_while_typing(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
-
-
-def _wanted(data: QueryDict, found: Step) -> Step:
-    """The step that the pressed button leads to: the next one, or the one that it names."""
-    return BY_NAME.get(data.get("to", ""), next_of(found))
 
 
 def _show(
@@ -238,13 +249,18 @@ def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
     }
 
 
-def _checklist(request: HttpRequest, draft: CampaignDraft, found: Step) -> HttpResponse:
+def _checklist(
+    request: HttpRequest, draft: CampaignDraft, *, conflict: DomainError | None = None
+) -> HttpResponse:
+    found = BY_NAME["checklist"]
     context = {
         **_frame(draft, found),
         **side_of(found, draft),
+        "conflict": conflict,
         "text": toml_text(draft.file),
     }
-    return render(request, "hits/new_campaign/checklist.html", context)
+    status = 409 if conflict else 200
+    return render(request, "hits/new_campaign/checklist.html", context, status=status)
 
 
 @require_POST
@@ -253,17 +269,15 @@ def create(request: HttpRequest, pk: int) -> HttpResponse:
     own = CampaignDraft.objects.of(user_of(request)).select_related("team")
     draft = get_object_or_404(own, pk=pk)
     require(request, draft.team, Right.MANAGE)
+    return _create(request, draft)
+
+
+def _create(request: HttpRequest, draft: CampaignDraft, *, is_short: bool = False) -> HttpResponse:
+    """Use the draft. After the one page for one's own people, publishing and inviting follow."""
     try:
         campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
     except CampaignChanged as error:
-        found = BY_NAME["checklist"]
-        context = {
-            **_frame(draft, found),
-            **side_of(found, draft),
-            "conflict": error,
-            "text": toml_text(draft.file),
-        }
-        return render(request, "hits/new_campaign/checklist.html", context, status=409)
+        return _checklist(request, draft, conflict=error)
     except DraftIncomplete:
         messages.warning(
             request, "The draft is not complete yet. The checklist says what is missing."
@@ -273,6 +287,8 @@ def create(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, str(error))
         return redirect("hits:new_step", draft.pk, "checklist")
     messages.success(request, f"{campaign} is saved as a draft. Nothing is published yet.")
+    if is_short:
+        return redirect(f"{reverse('hits:publish', args=[campaign.slug])}?invite")
     return redirect(campaign)
 
 

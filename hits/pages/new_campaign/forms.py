@@ -1,14 +1,17 @@
 """The form of each step."""
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.forms import BoundField
+from pydantic import ValidationError
 
+from annotate.campaign_file import fair_hit
 from annotate.kinds import KINDS, TaskKind
-from annotate.kinds.reading import filled
+from annotate.kinds.reading import TEXTS, filled, merged
 from annotate.kinds.wizard import (
     Choice,
     Choices,
@@ -26,16 +29,23 @@ from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import value_at
 from annotate.services.names import address_of
 from corpora.language.languages import LANGUAGES
-from hits.pages.new_campaign.step_form import Entries, StepForm, choice, path_of
+from corpora.language.text import SENTENCE_WORDS, CaptionRules
+from hits.pages.new_campaign.step_form import (
+    Entries,
+    StepForm,
+    choice,
+    in_file,
+    path_of,
+    without,
+)
 
 LANGUAGE_CHOICES = [(language.code, language.name) for language in LANGUAGES.values()]
 MOST_DOLLARS = "99999999.99"
 
 
-class TaskForm(StepForm):
-    """What workers do, and the campaign's name."""
+class NamedForm(StepForm):
+    """Asks for the campaign's name."""
 
-    step = "task"
     name = Text(
         label="Name",
         max_length=100,
@@ -46,6 +56,20 @@ class TaskForm(StepForm):
             "max_length": "Enter at most 100 characters.",
         },
     )
+
+    def clean_name(self) -> str:
+        name = address_of(self.cleaned_data["name"], "campaign")
+        changed = self.draft.campaign
+        others = Campaign.objects.exclude(pk=changed.pk) if changed else Campaign.objects.all()
+        if others.filter(slug=name).exists():
+            raise forms.ValidationError(name_refusal(name, self.draft.team))
+        return name
+
+
+class TaskForm(NamedForm):
+    """What workers do, and the campaign's name."""
+
+    step = "task"
     kind = Choice(label="What do workers do?", widget=forms.RadioSelect)
     preset = Choice(
         label="Settings of a published collection",
@@ -62,23 +86,19 @@ class TaskForm(StepForm):
         choice(self, "preset").choices = [("", "None"), *presets]
 
     def entries(self) -> Entries:
-        """Also removes what the chosen task type does not have."""
+        """Also removes what the chosen task type does not have, and what a new choice of settings
+        sets."""
         entries = super().entries()
         kind = KINDS.get(str(self.cleaned_data.get("kind")))
+        preset = self.cleaned_data.get("preset")
         if kind is not None:
+            if preset and preset != self.draft.file.get("preset"):
+                entries.removed.update(_keys_set_by(kind.presets.get(preset, {})))
             own = _keys_of(kind)
             entries.removed.update(*(_keys_of(other) - own for other in KINDS.values()))
             if not kind.has_families:
                 entries.removed.update({"languages", "translations"})
         return entries
-
-    def clean_name(self) -> str:
-        name = address_of(self.cleaned_data["name"], "campaign")
-        changed = self.draft.campaign
-        others = Campaign.objects.exclude(pk=changed.pk) if changed else Campaign.objects.all()
-        if others.filter(slug=name).exists():
-            raise forms.ValidationError(name_refusal(name, self.draft.team))
-        return name
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -86,6 +106,11 @@ class TaskForm(StepForm):
         if kind in KINDS and preset and preset not in KINDS[kind].presets:
             self.add_error("preset", "These settings are for another kind of task. Choose “None”.")
         return values
+
+
+def _keys_set_by(preset: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in preset.items():
+        yield from (f"{key}.{inner}" for inner in value) if isinstance(value, Mapping) else [key]
 
 
 def _keys_of(kind: TaskKind) -> set[str]:
@@ -171,13 +196,14 @@ class InstructionsForm(StepForm):
         """The default texts that this form has in another language than the draft, as they are
         now."""
         now = type(self).of(self.draft)
-        names = ["hit__title", "hit__description"]
+        names = [path.replace(".", "__") for path in TEXTS]
         return [
             now[name]
             for name in names
-            if name not in self.errors
+            if name in now.fields
+            and name not in self.errors
             and value_at(self.draft.file, path_of(name)) is None
-            and str(self.data.get(name, "")).strip() != now.text_of(name)
+            and str(self.data.get(name, "")).replace("\r", "").strip() != now.text_of(name)
         ]
 
     @property
@@ -200,10 +226,13 @@ class InstructionsForm(StepForm):
     def entries(self) -> Entries:
         """A file has one language or several. A default title follows the language."""
         entries = super().entries()
+        bare = without(self.draft.file, self.paths())
+        style = {"captions": {"style": entries.values.get("captions.style")}}
         for code, _ in settings.LANGUAGES:
-            for key, text in self.task_kind.default_texts(code).items():
-                if entries.values.get(f"hit.{key}") == text:
-                    entries.values[f"hit.{key}"] = None
+            whole = filled(merged({**bare, "language": code}, style))
+            for path in TEXTS:
+                if entries.values.get(path) == in_file(value_at(whole, path)):
+                    entries.values[path] = None
         chosen = entries.values.get("languages") or []
         if len(chosen) == 1:
             entries.values["languages"] = None
@@ -297,6 +326,19 @@ class RewardForm(StepForm):
     )
     details = ("hit__assignments", "hit__lifetime_days", "hit__auto_approval_days")
 
+    def text_of(self, name: str) -> Any:
+        """Until somebody has seen the step, a reward and a time that suit long captions."""
+        path = path_of(name)
+        is_new = self.step not in self.draft.visited and value_at(self.draft.file, path) is None
+        if is_new and path in {"hit.reward", "hit.minutes"}:
+            try:
+                captions = CaptionRules.model_validate(self.whole["captions"])
+            except ValidationError:
+                return super().text_of(name)
+            if captions.usual_words > SENTENCE_WORDS:
+                return fair_hit(captions)[path.removeprefix("hit.")]
+        return super().text_of(name)
+
     def clean(self) -> dict[str, Any]:
         """Work without a reward costs nothing, so its budget may be left empty."""
         values = super().clean()
@@ -304,6 +346,34 @@ class RewardForm(StepForm):
             self.errors.pop("budget", None)
             values["budget"] = Decimal(0)
         return values
+
+
+class ShortForm(NamedForm, RewardForm):
+    """What has to be decided for captions by one's own people, on one page instead of all steps."""
+
+    step = "short"
+    field_order = ("name", "references", "language", "hit__reward", "budget")
+    references = Whole(
+        label="Captions for each image",
+        least=1,
+        most=1000,
+        help_text="Each by a different person: invite at least as many people.",
+    )
+    language = Choice(
+        label="Language of the captions",
+        choices=LANGUAGE_CHOICES,
+        help_text="The task page is in this language, too.",
+    )
+    budget = Dollars(
+        label="Budget in US dollars",
+        least="0.00",
+        most=MOST_DOLLARS,
+        help_text="Needed with a reward: the most that the campaign may spend, with fees.",
+    )
+
+    def shape(self) -> None:
+        for name in ("hit__images", "hit__minutes", *self.details):
+            del self.fields[name]
 
 
 class ChecksForm(StepForm):
@@ -343,7 +413,17 @@ class ChecksForm(StepForm):
             ("since_first_bad", "the answers since the first bad one"),
         ],
     )
-    details = ("review__limit", "review__reviewers", "review__gold_every", "review__discard")
+    review__tells_workers = Yes(
+        label="Workers read why their answers were discarded, and can appeal there",
+        help_text="They read the reviewers’ reasons. No name is shown.",
+    )
+    details = (
+        "review__limit",
+        "review__reviewers",
+        "review__gold_every",
+        "review__discard",
+        "review__tells_workers",
+    )
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

@@ -115,8 +115,12 @@ class StepForm(forms.Form):
     def default_of(self, path: str) -> Any:
         """The value without this step's own entries."""
         bare = filled(without(self.draft.file, self.paths()))
-        value = value_at(bare, path)
-        return list(value) if isinstance(value, tuple) else value
+        return in_file(value_at(bare, path))
+
+
+def in_file(value: Any) -> Any:
+    """A default as a file has it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def path_of(name: str) -> str:

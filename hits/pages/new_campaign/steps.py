@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotate.kinds.families import parse_plan
-from annotate.kinds.reading import CampaignFileError
+from annotate.kinds.reading import CampaignFileError, parse_plan
 from annotate.models import CampaignDraft
-from hits.pages.forms import in_words
+from hits.pages.new_campaign.file_form import in_words
 from hits.pages.new_campaign.forms import (
     ChecksForm,
     ImagesForm,
     InstructionsForm,
     RewardForm,
+    ShortForm,
     TaskForm,
     WorkersForm,
 )
@@ -36,7 +36,9 @@ STEPS = [
     Step("checks", "Spot checks", ChecksForm),
     Step("checklist", "Check and create"),
 ]
-BY_NAME = {step.name: step for step in STEPS}
+# In place of the other steps, for one's own people.
+SHORT = Step("short", "New campaign", ShortForm)
+BY_NAME = {step.name: step for step in [*STEPS, SHORT]}
 FORMS = [step for step in STEPS if step.form is not None]
 
 
@@ -115,10 +117,14 @@ def states(draft: CampaignDraft, current: str, faults: list[Fault]) -> list[Stat
 
 
 def next_of(step: Step) -> Step:
+    if step is SHORT:
+        return STEPS[-1]
     place = STEPS.index(step)
     return STEPS[min(place + 1, len(STEPS) - 1)]
 
 
 def previous_of(step: Step) -> Step | None:
+    if step is SHORT:
+        return None
     place = STEPS.index(step)
     return STEPS[place - 1] if place else None

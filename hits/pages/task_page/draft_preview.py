@@ -14,16 +14,17 @@ from accounts.models import Right, Team
 from accounts.pages.signed_in import require, user_of
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.families import parse_first
-from annotate.kinds.reading import CampaignFileError
+from annotate.kinds.reading import CampaignFileError, parse_first
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, CampaignDraft, Task
+from annotate.services.practice import Question, practice_images
 from corpora.errors import DomainError
 from hits.mturk.endpoints import endpoint_of
 from hits.pages.task_page.page import common, framed, item, with_instructions
-from hits.services.task_pages import FrameParameters
+from hits.pages.task_page.practice import shown
+from hits.services.hit_pages import FrameParameters
 
-STATES = {"preview", "accepted"}
+STATES = {"preview", "accepted", "practice"}
 # What the page needs and a draft may not have yet.
 PLACEHOLDERS = {"name": "preview", "budget": "0"}
 
@@ -31,7 +32,8 @@ PLACEHOLDERS = {"name": "preview", "budget": "0"}
 @xframe_options_exempt
 @require_safe
 def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
-    """Show the task page as workers will see it, before or after they accept.
+    """Show the task page as workers will see it, before or after they accept, or the first page
+    of the practice.
 
     The form cannot be sent: the frame that shows the page is sandboxed, and the token is empty.
     """
@@ -50,8 +52,9 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
         context = None
     if context is None:
         return framed(render(request, "hits/new_campaign/no_preview.html"), endpoint)
+    template = "hits/practice.html" if state == "practice" else "hits/task.html"
     with in_language(config.language):
-        return framed(render(request, "hits/task.html", context), endpoint)
+        return framed(render(request, template, context), endpoint)
 
 
 def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] | None:
@@ -76,11 +79,20 @@ def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] |
             example.shows_keywords = True
         example.primed = config.priming.share > 0
         items = [item(campaign, example, 1)]
+        practised = practice_images(config, campaign) if state == "practice" else {}
         transaction.set_rollback(True)
+    if state == "practice":
+        if not practised:
+            return None
+        captions = config.practice.items[0]
+        step = shown(campaign, Question(practised[captions[0].image], captions))
+        fixed = with_instructions(campaign, shows_instructions=True)
+        return {**common(campaign), **fixed, **step, "number": 1, "is_preview": True}
     return {
         **common(campaign),
         **with_instructions(campaign, shows_instructions=True),
         "items": items,
+        "practice": config.practice,
         "is_preview": state == "preview",
         "token": "",
         "frame": FrameParameters("EXAMPLE", "EXAMPLE", "", ""),

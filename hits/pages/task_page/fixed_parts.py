@@ -1,12 +1,18 @@
 """The parts of the task page that are the same for every worker and image of a campaign.
 
 They depend on the task type and the campaign file only. Each process renders them once for each
-file, and finds them by the whole file, so they are never out of date.
+file, and finds them by the whole file, so they are never out of date. `record_page` keeps the words
+of the page as workers read it, for releases.
 """
 
+import re
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
 
+from bs4 import BeautifulSoup
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -79,3 +85,58 @@ def _rendered(kind_name: str, file: str, shows_instructions: bool) -> FixedParts
                 )
             )
         )
+
+
+# What leads to files or shows nothing, and has no place in a text.
+ADDRESSES = ("src", "srcset", "sizes", "href")
+NO_WORDS = "script, svg, input, button"
+BLOCKS = ["h1", "h2", "p", "li", "summary", "legend", "label", "output", "figcaption", "div"]
+
+
+class Words(NamedTuple):
+    """The page as HTML without addresses, and as plain text with a line for each block."""
+
+    html: str
+    text: str
+
+
+def record_page(campaign: Campaign, at: datetime) -> None:
+    """Store the page that workers read from `at` on, unless it is stored already. Takes a query.
+
+    Its example is the campaign's first task, so that the record is the same for all workers.
+    """
+    words = _words(campaign.slug, fixed_parts(campaign, shows_instructions=True))
+    digest = sha256(words.text.encode()).hexdigest()
+    if not campaign.worker_pages.filter(sha256=digest).exists():
+        new = {"html": words.html, "text": words.text, "first_shown_at": at}
+        campaign.worker_pages.get_or_create(sha256=digest, defaults=new)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _words(slug: str, fixed: FixedParts) -> Words:
+    campaign = Campaign.objects.get(slug=slug)
+    kind, config = KINDS[campaign.kind], campaign.config
+    task = campaign.tasks.with_subject().order_by("number").first()
+    assert task is not None, "a page was opened about a task"
+    task.primed = config.priming.share > 0
+    item = {**kind.context(task, config, {}), "number": 1, "problems": []}
+    context = {"config": config, "fixed": fixed, "item": item, "template": kind.templates.task}
+    soup = BeautifulSoup(render_to_string("hits/page_record.html", context), "lxml")
+    for tag in soup.select(NO_WORDS):
+        tag.decompose()
+    for name in ADDRESSES:
+        for tag in soup.select(f"[{name}]"):
+            del tag[name]
+    return Words(str(soup), _plain(soup))
+
+
+def _plain(soup: BeautifulSoup) -> str:
+    """The text of the body, with a line for each block; changes the document."""
+    body = soup.body or soup
+    for string in list(body.find_all(string=True)):
+        string.replace_with(re.sub(r"\s+", " ", string))
+    for block in body.find_all(BLOCKS):
+        block.insert(0, "\n- " if block.name == "li" else "\n")
+        block.append("\n")
+    lines = (" ".join(line.split()) for line in body.get_text().split("\n"))
+    return "\n".join(line for line in lines if line) + "\n"

@@ -22,20 +22,29 @@ from django.views.decorators.http import require_http_methods
 from annotate.kinds import KINDS
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, Task
-from background.celery_tasks import hand_on
+from annotate.services.practice import is_passed, signed_marks
+from background.tasks import hand_on
 from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
-from hits.pages.task_page import tokens
-from hits.pages.task_page.behaviour import behaviour_field, device_of, read_counts
-from hits.pages.task_page.fixed_parts import fixed_parts
-from hits.services import task_pages
+from hits.pages.task_page import practice
+from hits.pages.task_page.fixed_parts import fixed_parts, record_page
+from hits.pages.task_page.form import (
+    TokenRefused,
+    behaviour_field,
+    device_of,
+    read_counts,
+    read_form,
+    sign_form,
+)
+from hits.services import entry, task_pages
 from hits.services.accounts import bar_if_done
 from hits.services.claims import NothingToDo
-from hits.services.task_pages import FrameParameters, OpenPage, TaskForm
+from hits.services.hit_pages import FrameParameters, UnknownHit
+from hits.services.task_pages import OpenPage, TaskForm
 from hits.tasks import tell_barring
-from shared.content_policy import content_policy
+from shared.requests import content_policy
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -60,25 +69,22 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     endpoint = endpoint_of(campaign.endpoint)
     with in_language(campaign.config.language):
         try:
-            response = _answer(request, campaign, endpoint)
+            if request.method == "POST":
+                response = _store(request, campaign)
+            elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
+                response = _preview(request, campaign)
+            else:
+                response = _open(request, campaign, _frame_parameters(request, endpoint))
         except DomainError as error:
             status = STATUS.get(type(error), 400)
             response = _message(request, campaign, str(error), status=status)
     return framed(response, endpoint)
 
 
-def _answer(request: HttpRequest, campaign: Campaign, endpoint: Endpoint) -> HttpResponse:
-    if request.method == "POST":
-        return _store(request, campaign)
-    if request.GET.get("assignmentId", PREVIEW) == PREVIEW:
-        return _preview(request, campaign)
-    return _open(request, campaign, _frame_parameters(request, endpoint))
-
-
 STATUS = {
-    task_pages.UnknownHit: 404,
+    UnknownHit: 404,
     task_pages.AlreadySubmitted: 409,
-    tokens.TokenRefused: 403,
+    TokenRefused: 403,
     FormTooLarge: 413,
 }
 
@@ -119,13 +125,20 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         **with_instructions(campaign, shows_instructions=True),
         "items": items,
         "is_preview": True,
+        "practice": campaign.config.practice,
     }
     return render(request, "hits/task.html", context)
 
 
-def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> HttpResponse:
+def _open(
+    request: HttpRequest, campaign: Campaign, frame: FrameParameters, marks: str = ""
+) -> HttpResponse:
     try:
-        page = task_pages.open_page(campaign=campaign, frame=frame, at=timezone.now())
+        page = task_pages.open_page(
+            campaign=campaign, frame=frame, at=timezone.now(), practice=marks
+        )
+    except task_pages.NeedsPractice:
+        return _ask(request, campaign, practice.step(campaign, frame))
     except (NothingToDo, task_pages.WaitsForVerdicts) as reason:
         account = WorkerAccount.objects.known(
             endpoint=campaign.endpoint, marketplace_id=frame.worker_id
@@ -137,7 +150,34 @@ def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> H
         waits = isinstance(reason, task_pages.WaitsForVerdicts)
         template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
         return render(request, template, common(campaign))
+    record_page(campaign, timezone.now())
     return _form(request, campaign, page)
+
+
+def _practise(
+    request: HttpRequest,
+    campaign: Campaign,
+    token: str,
+    fields: Mapping[str, str],
+    lifetime: timedelta,
+) -> HttpResponse:
+    """Mark an answer, show the next question, or end the practice."""
+    frame, marks = practice.read(campaign, token, max_age=lifetime)
+    if len(marks) < len(campaign.config.practice.items):
+        return _ask(request, campaign, practice.step(campaign, frame, marks, fields))
+    signed = signed_marks(campaign, frame.worker_id, marks)
+    if campaign.config.practice.paid:
+        form = TaskForm(frame, timezone.now(), (), practice=signed)
+        return _take(request, campaign, form, {})
+    if is_passed(campaign.config, marks):
+        return _open(request, campaign, frame, signed)
+    return _open(request, campaign, frame)
+
+
+def _ask(request: HttpRequest, campaign: Campaign, step: Mapping[str, Any]) -> HttpResponse:
+    begins = step["number"] == 1
+    context = {**common(campaign), **with_instructions(campaign, shows_instructions=begins), **step}
+    return render(request, "hits/practice.html", context)
 
 
 def _form(
@@ -159,8 +199,9 @@ def _form(
         # The instructions are open in a worker's first HIT and folded afterwards.
         **with_instructions(campaign, shows_instructions=page.is_first),
         "items": items,
+        **(_entry(campaign, page.form.frame) if page.is_first else {}),
         "has_problems": bool(problems),
-        "token": tokens.sign(page.form),
+        "token": sign_form(page.form),
         # At most, because the worker may have accepted the task before opening its page.
         "seconds_left": max(0, round((ends_at - timezone.now()).total_seconds())),
         "frame": page.form.frame,
@@ -168,11 +209,28 @@ def _form(
     return render(request, "hits/task.html", context, status=422 if problems else 200)
 
 
+def _entry(campaign: Campaign, frame: FrameParameters) -> dict[str, Any]:
+    """Template variables of what a first form asks besides the tasks."""
+    question = campaign.config.writing.question
+    return {
+        "confirmed_field": entry.CONFIRMED,
+        "dots_field": entry.DOTS,
+        "dots": entry.picture(campaign, frame.worker_id) if question else "",
+    }
+
+
 def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Store the answer; return its fields for the marketplace, or the form with its problems."""
     lifetime = timedelta(minutes=campaign.config.hit.minutes) + task_pages.GRACE
     fields = _sent_fields(request)
-    form = tokens.read(fields.pop("token", ""), max_age=lifetime)
+    if token := fields.pop("practice", ""):
+        return _practise(request, campaign, token, fields, lifetime)
+    return _take(request, campaign, read_form(fields.pop("token", ""), max_age=lifetime), fields)
+
+
+def _take(
+    request: HttpRequest, campaign: Campaign, form: TaskForm, fields: dict[str, str]
+) -> HttpResponse:
     try:
         if fields.pop("only_check", ""):
             task_pages.check_answers(campaign=campaign, form=form, fields=fields)

@@ -1,17 +1,23 @@
+import zlib
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand
+from annotate.management.base import DomainCommand, release_named
+from corpora.commands import write
+from corpora.wording import counted
 from leaderboard.models import Challenge
-from leaderboard.queries.tables import submission_table
-from leaderboard.services.challenges import hide_board, publish_board, set_closing
+from leaderboard.queries import submission_table
+from leaderboard.services.challenges import hide_board, publish_board, set_closing, set_people
 
 
 class Command(DomainCommand):
-    help = "Show a challenge, publish its board, close it, or write its submissions as CSV."
+    help = (
+        "Show a challenge, publish its board, close it, write its submissions as CSV, or show on "
+        "its board what people said of them."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("challenge", metavar="CHALLENGE", help="name of the challenge")
@@ -25,6 +31,25 @@ class Command(DomainCommand):
             "--csv", type=Path, metavar="FILE", help="write all submissions with their scores"
         )
 
+        act.add_argument(
+            "--save",
+            type=Path,
+            metavar="DIR",
+            help="write the results file of each scored submission into this folder, to have its "
+            "captions rated",
+        )
+        act.add_argument(
+            "--people",
+            metavar="RELEASE",
+            help="show people's ratings on the board: a release of ratings of the submissions' "
+            "captions",
+        )
+        parser.add_argument(
+            "--criterion",
+            metavar="NAME",
+            help="the question of --people that counts (default: the total, or the first one)",
+        )
+
     def handle(self, *, challenge: str, **options: Any) -> None:
         found = challenge_named(challenge)
         if options["publish"]:
@@ -34,10 +59,23 @@ class Command(DomainCommand):
         elif options["close"]:
             set_closing(challenge=found, closes_at=timezone.now())
         elif options["csv"]:
-            _write(found, options["csv"])
+            write(options["csv"], "".join(submission_table(found)))
             self.stdout.write(str(options["csv"]))
             return
+        elif options["save"]:
+            self._save(found, options["save"])
+            return
+        elif options["people"]:
+            release = release_named(options["people"])
+            count = set_people(challenge=found, release=release, criterion=options["criterion"])
+            self.stdout.write(f"{counted(count, 'submission')} found among the rated captions.")
         self._show(challenge_named(challenge))
+
+    def _save(self, challenge: Challenge, folder: Path) -> None:
+        for submission in challenge.submissions.scored():
+            path = folder / f"{submission.pk}.json"
+            write(path, zlib.decompress(submission.file.content).decode())
+            self.stdout.write(f"{path}: {submission.method}")
 
     def _show(self, challenge: Challenge) -> None:
         at = timezone.now()
@@ -56,14 +94,3 @@ def challenge_named(name: str) -> Challenge:
         names = ", ".join(Challenge.objects.values_list("name", flat=True)[:20]) or "none"
         raise CommandError(f"There is no challenge {name!r}. Existing names: {names}.")
     return found
-
-
-def _write(challenge: Challenge, path: Path) -> None:
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(submission_table(challenge))
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise CommandError(f"Cannot write {path}: {error.strerror}.") from error

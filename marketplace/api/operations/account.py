@@ -3,8 +3,15 @@
 from decimal import Decimal
 from typing import Any
 
-from marketplace.api.lookups import find_assignment, find_hit, find_hit_type, find_worker, listing
-from marketplace.api.registry import Call, operation
+from marketplace.api.calls import (
+    Call,
+    find_assignment,
+    find_hit,
+    find_hit_type,
+    find_worker,
+    listing,
+    operation,
+)
 from marketplace.api.shapes import bonus_shape
 from marketplace.errors import DomainError
 from marketplace.models import Requester
@@ -21,17 +28,16 @@ def get_account_balance(call: Call) -> dict[str, Any]:
 
 
 @operation("SendBonus")
-def send_bonus(call: Call) -> dict[str, Any]:
+def send_bonus(call: Call) -> None:
     reviews.send_bonus(
         requester=call.requester,
-        worker=find_worker(call.params["WorkerId"]),
-        assignment=find_assignment(call.requester, call.params["AssignmentId"]),
+        worker=find_worker(call),
+        assignment=find_assignment(call),
         amount=Decimal(call.params["BonusAmount"]),
         reason=call.params["Reason"],
         token=call.params.get("UniqueRequestToken"),
         at=call.at,
     )
-    return {}
 
 
 @operation("ListBonusPayments")
@@ -41,9 +47,9 @@ def list_bonus_payments(call: Call) -> dict[str, Any]:
     if (hit_id is None) == (assignment_id is None):
         raise DomainError("Give either a HITId or an AssignmentId.")
     if hit_id is not None:
-        rows = rows.filter(hit=find_hit(call.requester, hit_id))
+        rows = rows.filter(hit=find_hit(call))
     else:
-        rows = rows.filter(assignment=find_assignment(call.requester, call.params["AssignmentId"]))
+        rows = rows.filter(assignment=find_assignment(call))
     return listing(
         rows,
         call.params,
@@ -75,21 +81,19 @@ def notify_workers(call: Call) -> dict[str, Any]:
 
 
 @operation("UpdateNotificationSettings")
-def update_notification_settings(call: Call) -> dict[str, Any]:
+def update_notification_settings(call: Call) -> None:
     notifications.update_setting(
         hit_type=find_hit_type(call.requester, call.params["HITTypeId"]),
         notification=call.params.get("Notification"),
         is_active=call.params.get("Active"),
     )
-    return {}
 
 
 @operation("SendTestEventNotification")
-def send_test_event_notification(call: Call) -> dict[str, Any]:
+def send_test_event_notification(call: Call) -> None:
     notifications.send_test(
         requester=call.requester,
         notification=call.params["Notification"],
         event_type=call.params["TestEventType"],
         at=call.at,
     )
-    return {}

@@ -2,8 +2,15 @@
 
 from typing import Any
 
-from marketplace.api.lookups import find_assignment, find_hit, find_worker, listing, page_of
-from marketplace.api.registry import Call, operation
+from marketplace.api.calls import (
+    Call,
+    find_assignment,
+    find_hit,
+    find_worker,
+    listing,
+    operation,
+    page_of,
+)
 from marketplace.api.shapes import assignment_shape, hit_shape
 from marketplace.errors import DomainError
 from marketplace.models import REVEALED, ReviewAction, ReviewLevel, ReviewResult, WorkerBlock
@@ -14,13 +21,13 @@ LONGEST_FEEDBACK = 1024
 
 @operation("GetAssignment")
 def get_assignment(call: Call) -> dict[str, Any]:
-    assignment = find_assignment(call.requester, call.params["AssignmentId"])
+    assignment = find_assignment(call)
     return {"Assignment": assignment_shape(assignment), "HIT": hit_shape(assignment.hit)}
 
 
 @operation("ListAssignmentsForHIT")
 def list_assignments_for_hit(call: Call) -> dict[str, Any]:
-    hit = find_hit(call.requester, call.params["HITId"])
+    hit = find_hit(call)
     statuses = call.params.get("AssignmentStatuses") or [str(status) for status in REVEALED]
     return listing(
         hit.assignments.filter(status__in=statuses).select_related("worker", "hit"),
@@ -32,24 +39,22 @@ def list_assignments_for_hit(call: Call) -> dict[str, Any]:
 
 
 @operation("ApproveAssignment")
-def approve_assignment(call: Call) -> dict[str, Any]:
+def approve_assignment(call: Call) -> None:
     reviews.approve(
-        assignment=find_assignment(call.requester, call.params["AssignmentId"]),
+        assignment=find_assignment(call),
         feedback=_feedback(call),
         override_rejection=call.params.get("OverrideRejection", False),
         at=call.at,
     )
-    return {}
 
 
 @operation("RejectAssignment")
-def reject_assignment(call: Call) -> dict[str, Any]:
+def reject_assignment(call: Call) -> None:
     reviews.reject(
-        assignment=find_assignment(call.requester, call.params["AssignmentId"]),
+        assignment=find_assignment(call),
         feedback=_feedback(call),
         at=call.at,
     )
-    return {}
 
 
 def _feedback(call: Call) -> str:
@@ -63,7 +68,7 @@ def _feedback(call: Call) -> str:
 
 @operation("ListReviewPolicyResultsForHIT")
 def list_review_policy_results(call: Call) -> dict[str, Any]:
-    hit = find_hit(call.requester, call.params["HITId"])
+    hit = find_hit(call)
     levels = call.params.get("PolicyLevels") or [str(level) for level in ReviewLevel]
     answer: dict[str, Any] = {"HITId": hit.public_id}
     reports: dict[str, dict[str, list[Any]]] = {level: {} for level in levels}
@@ -116,7 +121,7 @@ def _action_shape(action: ReviewAction) -> dict[str, Any]:
 
 @operation("GetFileUploadURL")
 def get_file_upload_url(call: Call) -> dict[str, Any]:
-    assignment = find_assignment(call.requester, call.params["AssignmentId"])
+    assignment = find_assignment(call)
     # Mechanical Turk stopped supporting uploads, and no form here offers one.
     raise DomainError(
         f"The assignment {assignment.public_id} has no uploaded file for the question "
@@ -125,20 +130,18 @@ def get_file_upload_url(call: Call) -> dict[str, Any]:
 
 
 @operation("CreateWorkerBlock")
-def create_worker_block(call: Call) -> dict[str, Any]:
+def create_worker_block(call: Call) -> None:
     workers.block_worker(
         requester=call.requester,
-        worker=find_worker(call.params["WorkerId"]),
+        worker=find_worker(call),
         reason=call.params["Reason"],
         at=call.at,
     )
-    return {}
 
 
 @operation("DeleteWorkerBlock")
-def delete_worker_block(call: Call) -> dict[str, Any]:
-    workers.unblock_worker(requester=call.requester, worker=find_worker(call.params["WorkerId"]))
-    return {}
+def delete_worker_block(call: Call) -> None:
+    workers.unblock_worker(requester=call.requester, worker=find_worker(call))
 
 
 @operation("ListWorkerBlocks")

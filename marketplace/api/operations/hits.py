@@ -6,16 +6,21 @@ from typing import Any
 
 from django.conf import settings
 
-from marketplace.api.lookups import listed_by, listing
+from marketplace.api.calls import (
+    Call,
+    find_hit,
+    find_hit_type,
+    find_layout,
+    listed_by,
+    listing,
+    operation,
+)
+from marketplace.api.shapes import hit_shape
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import Hit, HitLayout, HitStatus, HitType
 from marketplace.questions import documents
-from marketplace.services import hits
-from marketplace.services.hits import HitRequest, HitTypeProperties
-
-from ..lookups import find_hit, find_hit_type, find_layout
-from ..registry import Call, operation
-from ..shapes import hit_shape
+from marketplace.services import hit_types, hits
+from marketplace.services.hit_types import HitTypeProperties
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000
 
@@ -49,7 +54,9 @@ def _hit_type(call: Call) -> HitType:
         ),
         qualification_requirements=params.get("QualificationRequirements", []),
     )
-    return hits.get_or_create_hit_type(requester=call.requester, properties=properties, at=call.at)
+    return hit_types.get_or_create_hit_type(
+        requester=call.requester, properties=properties, at=call.at
+    )
 
 
 def _create_hit(call: Call, hit_type: HitType) -> Hit:
@@ -57,15 +64,13 @@ def _create_hit(call: Call, hit_type: HitType) -> Hit:
     question, layout = _question(call)
     return hits.create_hit(
         hit_type=hit_type,
-        request=HitRequest(
-            question=question,
-            layout=layout,
-            lifetime=_seconds(params["LifetimeInSeconds"]),
-            max_assignments=params.get("MaxAssignments", 1),
-            requester_annotation=params.get("RequesterAnnotation", ""),
-            assignment_review_policy=params.get("AssignmentReviewPolicy"),
-            hit_review_policy=params.get("HITReviewPolicy"),
-        ),
+        question=question,
+        layout=layout,
+        lifetime=_seconds(params["LifetimeInSeconds"]),
+        max_assignments=params.get("MaxAssignments", 1),
+        requester_annotation=params.get("RequesterAnnotation", ""),
+        assignment_review_policy=params.get("AssignmentReviewPolicy"),
+        hit_review_policy=params.get("HITReviewPolicy"),
         token=params.get("UniqueRequestToken"),
         at=call.at,
     )
@@ -96,7 +101,7 @@ def _seconds(count: int) -> timedelta:
 
 @operation("GetHIT")
 def get_hit(call: Call) -> dict[str, Any]:
-    hit = find_hit(call.requester, call.params["HITId"])
+    hit = find_hit(call)
     if hit.status == HitStatus.DISPOSED and not settings.MTURK_DISPOSED_HITS_READABLE:
         raise DoesNotExist(f"Hit {hit.public_id} does not exist.", code="HITDoesNotExist")
     return {"HIT": hit_shape(hit)}
@@ -135,46 +140,41 @@ def list_reviewable_hits(call: Call) -> dict[str, Any]:
 
 
 @operation("CreateAdditionalAssignmentsForHIT")
-def create_additional_assignments(call: Call) -> dict[str, Any]:
+def create_additional_assignments(call: Call) -> None:
     hits.add_assignments(
-        hit=find_hit(call.requester, call.params["HITId"]),
+        hit=find_hit(call),
         count=call.params["NumberOfAdditionalAssignments"],
         token=call.params.get("UniqueRequestToken"),
         at=call.at,
     )
-    return {}
 
 
 @operation("UpdateExpirationForHIT")
-def update_expiration(call: Call) -> dict[str, Any]:
+def update_expiration(call: Call) -> None:
     hits.update_expiration(
-        hit=find_hit(call.requester, call.params["HITId"]),
+        hit=find_hit(call),
         expires_at=call.params["ExpireAt"],
         at=call.at,
     )
-    return {}
 
 
 @operation("UpdateHITReviewStatus")
-def update_review_status(call: Call) -> dict[str, Any]:
+def update_review_status(call: Call) -> None:
     hits.update_review_status(
-        hit=find_hit(call.requester, call.params["HITId"]),
+        hit=find_hit(call),
         revert=call.params.get("Revert", False),
     )
-    return {}
 
 
 @operation("UpdateHITTypeOfHIT")
-def update_hit_type(call: Call) -> dict[str, Any]:
+def update_hit_type(call: Call) -> None:
     hits.change_type(
-        hit=find_hit(call.requester, call.params["HITId"]),
+        hit=find_hit(call),
         hit_type=find_hit_type(call.requester, call.params["HITTypeId"]),
         at=call.at,
     )
-    return {}
 
 
 @operation("DeleteHIT")
-def delete_hit(call: Call) -> dict[str, Any]:
-    hits.dispose(hit=find_hit(call.requester, call.params["HITId"]), at=call.at)
-    return {}
+def delete_hit(call: Call) -> None:
+    hits.dispose(hit=find_hit(call), at=call.at)

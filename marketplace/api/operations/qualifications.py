@@ -2,14 +2,21 @@
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
 
 from marketplace import requirements
-from marketplace.api.lookups import find_qualification_type, find_worker, listed_by, listing
-from marketplace.api.registry import Call, operation
+from marketplace.api.calls import (
+    Call,
+    find_qualification_type,
+    find_worker,
+    listed_by,
+    listing,
+    operation,
+)
 from marketplace.api.shapes import hit_shape, qualification_shape, qualification_type_shape
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import (
@@ -19,45 +26,35 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.services import qualification_requests, qualification_types, qualifications
+from marketplace.services import qualification_types, qualifications
 
 # The date on which Mechanical Turk opened.
 _SINCE = datetime(2005, 11, 2, tzinfo=UTC)
 
 
+# Their names and descriptions by their ids.
+SYSTEM_TYPES = {
+    requirements.NUMBER_APPROVED: (
+        "Worker_NumberHITsApproved",
+        "Number of the worker's HITs that have been approved.",
+    ),
+    requirements.LOCALE: ("Worker_Locale", "The location that the worker has in their profile."),
+    requirements.ADULT: (
+        "Worker_Adult",
+        "Whether the worker agreed to work that may be unsuitable for minors.",
+    ),
+    requirements.PERCENT_APPROVED: (
+        "Worker_PercentAssignmentsApproved",
+        "The share of the worker's reviewed assignments that were approved, in per cent.",
+    ),
+}
+
+
 def _system_types() -> list[QualificationType]:
     if not settings.MTURK_SYSTEM_TYPES_READABLE:
         return []
-    described = [
-        (
-            requirements.NUMBER_APPROVED,
-            "Worker_NumberHITsApproved",
-            "Number of the worker's HITs that have been approved.",
-        ),
-        (
-            requirements.LOCALE,
-            "Worker_Locale",
-            "The location that the worker has in their profile.",
-        ),
-        (
-            requirements.ADULT,
-            "Worker_Adult",
-            "Whether the worker agreed to work that may be unsuitable for minors.",
-        ),
-        (
-            requirements.PERCENT_APPROVED,
-            "Worker_PercentAssignmentsApproved",
-            "The share of the worker's reviewed assignments that were approved, in per cent.",
-        ),
-        *(
-            (
-                masters_id,
-                "Masters",
-                "Workers who have shown excellence across a wide range of HITs.",
-            )
-            for masters_id in settings.MTURK_MASTERS_IDS
-        ),
-    ]
+    masters = ("Masters", "Workers who have shown excellence across a wide range of HITs.")
+    described = SYSTEM_TYPES | dict.fromkeys(settings.MTURK_MASTERS_IDS, masters)
     return [
         # Negative keys put them before all rows in a list.
         QualificationType(
@@ -67,13 +64,8 @@ def _system_types() -> list[QualificationType]:
             description=description,
             created_at=_SINCE,
         )
-        for place, (public_id, name, description) in enumerate(described)
+        for place, (public_id, (name, description)) in enumerate(described.items())
     ]
-
-
-def _system_type(public_id: str) -> QualificationType | None:
-    """The system type with this id, or None."""
-    return next((each for each in _system_types() if each.public_id == public_id), None)
 
 
 def _found_system_types(query: str) -> list[QualificationType]:
@@ -102,9 +94,7 @@ def create_qualification_type(call: Call) -> dict[str, Any]:
 @operation("UpdateQualificationType")
 def update_qualification_type(call: Call) -> dict[str, Any]:
     updated = qualification_types.update_qualification_type(
-        qualification_type=find_qualification_type(
-            call.requester, call.params["QualificationTypeId"]
-        ),
+        qualification_type=find_qualification_type(call),
         changes=_properties(call.params),
     )
     return {"QualificationType": qualification_type_shape(updated)}
@@ -143,27 +133,26 @@ def _seconds(name: str, count: int) -> timedelta:
 def get_qualification_type(call: Call) -> dict[str, Any]:
     # Types of other requesters can be read, because their HITs may require them.
     public_id = call.params["QualificationTypeId"]
-    found = (
-        _system_type(public_id)
-        or QualificationType.objects.filter(public_id=public_id, is_deleted=False).first()
-    )
+    stored = QualificationType.objects.filter(public_id=public_id, is_deleted=False)
+    system = (each for each in _system_types() if each.public_id == public_id)
+    found = next(system, None) or stored.first()
     if found is None:
         raise qualification_types.no_such_type(public_id)
-    shape = qualification_type_shape(found)
-    if found.requester_id != call.requester.pk:
-        shape = {**shape, "Test": None, "AnswerKey": None}
-    return {"QualificationType": shape}
+    return {"QualificationType": _shape_for(call, found)}
+
+
+def _shape_for(call: Call, each: QualificationType) -> dict[str, Any]:
+    """The type, without the test and its key if it is another requester's."""
+    is_own = each.requester_id == call.requester.pk
+    return qualification_type_shape(each) | ({} if is_own else {"Test": None, "AnswerKey": None})
 
 
 @operation("DeleteQualificationType")
-def delete_qualification_type(call: Call) -> dict[str, Any]:
+def delete_qualification_type(call: Call) -> None:
     qualification_types.delete_qualification_type(
-        qualification_type=find_qualification_type(
-            call.requester, call.params["QualificationTypeId"]
-        ),
+        qualification_type=find_qualification_type(call),
         at=call.at,
     )
-    return {}
 
 
 @operation("ListQualificationTypes")
@@ -183,25 +172,16 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
     is_only_requesters = own_only or call.params["MustBeRequestable"]
     system = [] if is_only_requesters else _found_system_types(query)
 
-    def shape(each: QualificationType) -> dict[str, Any]:
-        whole = qualification_type_shape(each)
-        is_own = each.requester_id == call.requester.pk
-        return whole if is_own else {**whole, "Test": None, "AnswerKey": None}
-
+    # In the token of the next page.
+    query_hash = hashlib.sha256(query.encode()).hexdigest()[:16]
     return listing(
         rows,
         call.params,
         name="QualificationTypes",
-        about=call.about(own_only, call.params["MustBeRequestable"], hash_of(query)),
-        shape=shape,
+        about=call.about(own_only, call.params["MustBeRequestable"], query_hash),
+        shape=partial(_shape_for, call),
         first=system,
     )
-
-
-def hash_of(text: str) -> str:
-    """A short hash of a text, for a page token."""
-
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @operation("ListHITsForQualificationType")
@@ -226,40 +206,32 @@ def list_hits_for_qualification_type(call: Call) -> dict[str, Any]:
 
 
 @operation("AssociateQualificationWithWorker")
-def associate_qualification(call: Call) -> dict[str, Any]:
+def associate_qualification(call: Call) -> None:
     qualifications.grant(
-        qualification_type=find_qualification_type(
-            call.requester, call.params["QualificationTypeId"]
-        ),
-        worker=find_worker(call.params["WorkerId"]),
+        qualification_type=find_qualification_type(call),
+        worker=find_worker(call),
         value=call.params.get("IntegerValue", 1),
         notify=call.params.get("SendNotification", True),
         at=call.at,
     )
-    return {}
 
 
 @operation("DisassociateQualificationFromWorker")
-def disassociate_qualification(call: Call) -> dict[str, Any]:
+def disassociate_qualification(call: Call) -> None:
     qualifications.revoke(
-        qualification_type=find_qualification_type(
-            call.requester, call.params["QualificationTypeId"]
-        ),
-        worker=find_worker(call.params["WorkerId"]),
+        qualification_type=find_qualification_type(call),
+        worker=find_worker(call),
         reason=call.params.get("Reason", ""),
         at=call.at,
     )
-    return {}
 
 
 @operation("GetQualificationScore")
 def get_qualification_score(call: Call) -> dict[str, Any]:
     found = (
         Qualification.objects.filter(
-            qualification_type=find_qualification_type(
-                call.requester, call.params["QualificationTypeId"]
-            ),
-            worker=find_worker(call.params["WorkerId"]),
+            qualification_type=find_qualification_type(call),
+            worker=find_worker(call),
         )
         .select_related("qualification_type", "worker")
         .first()
@@ -277,7 +249,7 @@ def get_qualification_score(call: Call) -> dict[str, Any]:
 
 @operation("ListWorkersWithQualificationType")
 def list_workers_with_qualification_type(call: Call) -> dict[str, Any]:
-    qualification_type = find_qualification_type(call.requester, call.params["QualificationTypeId"])
+    qualification_type = find_qualification_type(call)
     given = call.params.get("Status")
     statuses = [given] if given else settings.MTURK_HOLDERS_LISTED
     return listing(
@@ -298,7 +270,7 @@ def list_qualification_requests(call: Call) -> dict[str, Any]:
     ).select_related("qualification_type", "worker")
     public_id = call.params.get("QualificationTypeId")
     if public_id is not None:
-        rows = rows.filter(qualification_type=find_qualification_type(call.requester, public_id))
+        rows = rows.filter(qualification_type=find_qualification_type(call))
     return listing(
         rows,
         call.params,
@@ -320,19 +292,17 @@ def _request_shape(request: QualificationRequest) -> dict[str, Any]:
 
 
 @operation("AcceptQualificationRequest")
-def accept_qualification_request(call: Call) -> dict[str, Any]:
-    qualification_requests.accept_request(
+def accept_qualification_request(call: Call) -> None:
+    qualification_types.accept_request(
         request=_find_request(call), value=call.params.get("IntegerValue", 1), at=call.at
     )
-    return {}
 
 
 @operation("RejectQualificationRequest")
-def reject_qualification_request(call: Call) -> dict[str, Any]:
-    qualification_requests.reject_request(
+def reject_qualification_request(call: Call) -> None:
+    qualification_types.reject_request(
         request=_find_request(call), reason=call.params.get("Reason", ""), at=call.at
     )
-    return {}
 
 
 def _find_request(call: Call) -> QualificationRequest:

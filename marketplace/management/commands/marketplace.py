@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from marketplace import tls
 from marketplace.server import serve
-from shared.listening import check_listening, is_loopback
+from shared.secret_key import check_listening, is_loopback
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Worker
 from marketplace.services.operators import noted
-from marketplace.services.worker_data import data_of, erase_worker
+from marketplace.services.retention import data_of, erase_worker
 
 
 class Command(BaseCommand):

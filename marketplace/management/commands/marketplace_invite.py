@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
-from marketplace.pages.sign_in import invitation_url
+from marketplace.pages.links import invitation_url
 from marketplace.services.accounts import (
     MOST_INVITATION_DAYS,
     MOST_INVITATION_USES,

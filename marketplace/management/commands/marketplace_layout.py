@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Requester
 from marketplace.questions.documents import gaps
-from marketplace.services.layouts import create_layout
+from marketplace.services.hit_types import create_layout
 
 
 class Command(BaseCommand):

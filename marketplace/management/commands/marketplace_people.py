@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.models import PeopleGroup
 from marketplace.services import people_work
-from shared.csv_text import csv_lines
+from shared.tables import csv_lines
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.countries import read_place
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.pages.links import sign_in_url
 from marketplace.services.workers import WorkerProfile, get_or_create_worker
 
 

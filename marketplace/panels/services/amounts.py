@@ -1,4 +1,5 @@
-"""The ledger's rows of a panel's payments, and what a participant has earned above them."""
+"""What a panel pays: the ledger's rows, what participants have earned above it, and what is still
+due, which payouts leave out and an erasure waits for."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from marketplace.models import Account, Assignment, Participation, Transfer, TransferKind, Worker
 from marketplace.models.ledger import ROUTES
@@ -19,10 +20,7 @@ from marketplace.panels.models import (
     PanelTransfer,
     PaymentKind,
 )
-from marketplace.panels.panel import Spent, SubmissionStatus
-
-CENT = Decimal("0.01")
-NOTHING = Decimal("0.00")
+from marketplace.panels.panel import CENT, NOTHING, Spent, SubmissionStatus
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def paid_until() -> Subquery:
 
 def _credited(participation: Participation, **limits: datetime) -> Decimal:
     mine = Transfer.objects.filter(target=Account.WORKER, **limits)
-    return _sum(mine.filter(assignment__in=_own_work(participation)))
+    return sum_of(mine.filter(assignment__in=_own_work(participation)))
 
 
 def _own_work(participation: Participation) -> QuerySet[Assignment]:
@@ -100,7 +98,7 @@ def assigned(participation: Participation) -> Decimal:
     payments = PanelPayment.objects.filter(submission__participation=participation)
     # A screen-out is paid for the questions before the HITs, and settles none of their rewards.
     live = payments.exclude(batch__state=BatchState.REFUSED).exclude(kind=PaymentKind.SCREEN_OUT)
-    return live.aggregate(total=Sum("amount"))["total"] or NOTHING
+    return sum_of(live)
 
 
 # What the panel pays by itself, by the status of the submission.
@@ -180,7 +178,7 @@ def recorded(panel_study: PanelStudy) -> Spent:
     of_batches = rows.filter(at_panel__batch__panel_study=panel_study)
 
     def total(found: QuerySet[Transfer], *kinds: TransferKind) -> Decimal:
-        return _sum(found.filter(kind__in=kinds))
+        return sum_of(found.filter(kind__in=kinds))
 
     return Spent(
         rewards=total(of_rewards, TransferKind.PANEL_REWARD, TransferKind.PANEL_SCREEN_OUT),
@@ -192,11 +190,103 @@ def recorded(panel_study: PanelStudy) -> Spent:
     )
 
 
-def _sum(rows: QuerySet[Transfer]) -> Decimal:
+def sum_of(rows: QuerySet[Transfer] | QuerySet[PanelPayment]) -> Decimal:
     return rows.aggregate(total=Sum("amount"))["total"] or NOTHING
 
 
 def paid_bonuses(submission: PanelSubmission) -> Decimal:
     """The bonuses of batches that the panel is known to have paid."""
-    paid = submission.payments.filter(batch__state=BatchState.PAID)
-    return paid.aggregate(total=Sum("amount"))["total"] or NOTHING
+    return sum_of(submission.payments.filter(batch__state=BatchState.PAID))
+
+
+# What a panel still has to pay
+
+
+ENDED = [
+    SubmissionStatus.APPROVED,
+    SubmissionStatus.PARTIALLY_APPROVED,
+    SubmissionStatus.RETURNED,
+    SubmissionStatus.REJECTED,
+    SubmissionStatus.SCREENED_OUT,
+    SubmissionStatus.TIMED_OUT,
+]
+# With these the panel pays what was earned above the reward.
+PAYABLE = [
+    SubmissionStatus.APPROVED,
+    SubmissionStatus.RETURNED,
+    SubmissionStatus.SCREENED_OUT,
+    SubmissionStatus.TIMED_OUT,
+]
+
+
+def participations_by_panel() -> QuerySet[Participation]:
+    """Participations that the panel pays: not of people who came before the study was there."""
+    there = PanelSubmission.objects.filter(participation=OuterRef("pk"))
+    came_through_it = Q(started_at__gte=F("study__at_panel__created_at"))
+    came_through_it &= ~Q(study__at_panel__external_id="")
+    return Participation.objects.filter(came_through_it | Exists(there))
+
+
+def credits_by_panel(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
+    """Dollars that the ledger credits to workers for work in studies that a panel pays.
+
+    By the worker's primary key. An assignment counts for the latest study that the worker had
+    joined when it was accepted. Without what payouts have paid.
+    """
+    by_panel = participations_by_panel()
+    if workers is not None:
+        by_panel = by_panel.filter(worker__in=workers)
+    latest = Participation.objects.filter(
+        worker=OuterRef("worker"),
+        study__hit_type=OuterRef("assignment__hit__hit_type"),
+        started_at__lte=OuterRef("assignment__accepted_at"),
+    ).order_by("-started_at", "-pk")
+    rows = Transfer.objects.filter(target=Account.WORKER, worker__in=by_panel.values("worker"))
+    rows = rows.alias(
+        counts_for=Subquery(latest.values("pk")[:1]),
+        paid_until=Subquery(latest.values(until=paid_until())[:1]),
+    )
+    unpaid = rows.filter(Q(paid_until=None) | Q(made_at__gt=F("paid_until")))
+    mine = unpaid.filter(counts_for__in=by_panel.values("pk")).order_by()
+    return dict(mine.values_list("worker").annotate(Sum("amount")))
+
+
+def undecided() -> QuerySet[Participation]:
+    """Participations with a submission that the panel has not decided on."""
+    waiting = PanelSubmission.objects.filter(participation=OuterRef("pk"))
+    return Participation.objects.filter(Exists(waiting.exclude(status__in=ENDED)))
+
+
+def obstacle_to_erasure(worker: Worker) -> str:
+    """Why a panel still needs the worker's account; empty if none does."""
+    if not is_awaited(worker):
+        return ""
+    return (
+        f"A panel has not decided on or not paid all that {worker} did in its studies yet. "
+        "Erase the data when it has."
+    )
+
+
+def is_awaited(worker: Worker) -> bool:
+    """Whether a panel has yet to decide on the worker's submissions, or to pay for them."""
+    mine = participations_by_panel().filter(worker=worker)
+    return any(map(_is_open, mine.select_related("study__at_panel", "study__hit_type", "worker")))
+
+
+def _is_open(participation: Participation) -> bool:
+    submissions = participation.panel_submissions.order_by("pk")
+    if submissions.exclude(status__in=ENDED).exists():
+        return True
+    latest = submissions.last()
+    if latest is None:
+        # A study that was read since then has no submission of this participant's.
+        at_panel = participation.study.at_panel
+        is_read = at_panel.read_at is not None and at_panel.read_at > participation.started_at
+        return bool(at_panel.external_id) and not is_read and earned(participation) > 0
+    return latest.status in PAYABLE and earned(participation) > _paid(participation)
+
+
+def _paid(participation: Participation) -> Decimal:
+    payments = PanelPayment.objects.filter(submission__participation=participation)
+    done = payments.filter(Q(kind=PaymentKind.REWARD) | Q(batch__state=BatchState.PAID))
+    return sum_of(done)

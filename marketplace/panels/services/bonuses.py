@@ -5,16 +5,17 @@ The panel's request that pays is not idempotent: sent twice, it pays twice. So a
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
 from marketplace.errors import StudyRefused
 from marketplace.models import Assignment, AssignmentStatus, Participation
-from marketplace.panels.client import MOST_BONUSES, TIMEOUT
+from marketplace.panels.client import MOST_BONUSES, TIMEOUT, Prolific
 from marketplace.panels.models import (
     BatchState,
     BonusBatch,
@@ -23,12 +24,12 @@ from marketplace.panels.models import (
     PanelSubmission,
     PaymentKind,
 )
-from marketplace.panels.panel import Panel, PanelRefused, PanelUnclear, SubmissionStatus
-
-from .amounts import assigned, earned, paid_bonuses, record_batch
+from marketplace.panels.panel import NOTHING, PanelRefused, PanelUnclear, SubmissionStatus
+from marketplace.panels.services.amounts import assigned, earned, paid_bonuses, record_batch, sum_of
 
 # A request cannot still be on its way after this many seconds.
 LOST_AFTER = 10 * sum(TIMEOUT)
+REFUSED_ALONE_FOR = timedelta(days=1)
 
 
 @transaction.atomic
@@ -41,13 +42,11 @@ def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
         return None
     if locked.batches.filter(state__in=[BatchState.PLANNED, BatchState.SET_UP]).exists():
         return None
-    due: list[tuple[PanelSubmission, Decimal]] = []
-    for submission, participation in _settled(locked, at):
-        amount = earned(participation) - assigned(participation)
-        if amount > 0:
-            due.append((submission, amount))
-        if len(due) == MOST_BONUSES:
-            break
+    earnings = (
+        (submission, earned(participation) - assigned(participation))
+        for submission, participation in _settled(locked, at)
+    )
+    due = _without_refused(locked, [each for each in earnings if each[1] > 0], at)
     if not due:
         return None
     batch = BonusBatch.objects.create(panel_study=locked, created_at=at)
@@ -58,6 +57,45 @@ def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
         for submission, amount in due
     )
     return batch
+
+
+_Due = tuple[PanelSubmission, Decimal]
+
+
+def _without_refused(panel_study: PanelStudy, due: list[_Due], at: datetime) -> list[_Due]:
+    """The bonuses of the next batch: those that the panel has not refused, or else half of those
+    that it refused together. So one participant does not keep the others from being paid; a bonus
+    that is refused alone is tried again after REFUSED_ALONE_FOR."""
+    refused = _last_refused(panel_study)
+    fresh = [each for each in due if each[0].pk not in refused]
+    if fresh:
+        return fresh[:MOST_BONUSES]
+    again = [
+        each
+        for each in due
+        if refused[each[0].pk].size > 1 or refused[each[0].pk].at <= at - REFUSED_ALONE_FOR
+    ]
+    most = max((refused[submission.pk].size for submission, _ in again), default=0)
+    together = [each for each in again if refused[each[0].pk].size == most]
+    return together[: max(1, most // 2)]
+
+
+class _Refused(NamedTuple):
+    size: int
+    at: datetime
+
+
+def _last_refused(panel_study: PanelStudy) -> dict[int, _Refused]:
+    """The last batch of each submission whose list the panel refused, by the submission."""
+    last = panel_study.batches.filter(payments__submission=OuterRef("pk")).order_by("-pk")
+    rows = panel_study.submissions.annotate(last=Subquery(last.values("pk")[:1]))
+    batches = panel_study.batches.filter(state=BatchState.REFUSED, external_id="")
+    sizes = {
+        batch.pk: _Refused(batch.size, batch.ended_at or batch.created_at)
+        for batch in batches.annotate(size=Count("payments"))
+    }
+    found = rows.filter(last__in=sizes).values_list("pk", "last")
+    return {submission: sizes[batch] for submission, batch in found}
 
 
 def _settled(
@@ -95,7 +133,7 @@ def _settled(
             yield each, each.participation
 
 
-def go_on_with_batches(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+def go_on_with_batches(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
     """Take each open batch one step on."""
     for batch in panel_study.batches.filter(state=BatchState.PLANNED).order_by("pk"):
         set_up(batch=batch, there=there, at=at)
@@ -106,7 +144,7 @@ def go_on_with_batches(*, panel_study: PanelStudy, there: Panel, at: datetime) -
         confirm(batch=batch, there=there, at=at)
 
 
-def set_up(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+def set_up(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     """Hand the list to the panel, which pays nothing yet: this can be repeated."""
     rows = batch.payments.select_related("submission").order_by("pk")
     amounts = {each.submission.external_id: each.amount for each in rows}
@@ -125,7 +163,7 @@ def set_up(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
     )
 
 
-def pay(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+def pay(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     """Send the request that pays, once. If the panel has paid bonuses that are not recorded here,
     as after a restored backup, a person decides instead."""
     mine = BonusBatch.objects.filter(pk=batch.pk)
@@ -151,15 +189,14 @@ def pay(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
     sending.update(state=BatchState.SENT)
 
 
-def _has_unrecorded(batch: BonusBatch, there: Panel) -> bool:
+def _has_unrecorded(batch: BonusBatch, there: Prolific) -> bool:
     """Whether the panel lists more bonuses for one of the submissions than were ever sent."""
     sent = PanelPayment.objects.filter(batch__sending_at__isnull=False).exclude(
         batch__state=BatchState.REFUSED
     )
     for payment in batch.payments.select_related("submission").order_by("pk"):
-        listed = sum(there.bonuses_of(payment.submission.external_id), Decimal("0.00"))
-        known = sent.filter(submission=payment.submission).aggregate(total=Sum("amount"))["total"]
-        if listed > (known or 0):
+        listed = sum(there.bonuses_of(payment.submission.external_id), NOTHING)
+        if listed > sum_of(sent.filter(submission=payment.submission)):
             return True
     return False
 
@@ -174,18 +211,18 @@ def _give_up_lost_requests(panel_study: PanelStudy, at: datetime) -> None:
             )
 
 
-def read_bonuses(*, batch: BonusBatch, there: Panel) -> bool:
+def read_bonuses(*, batch: BonusBatch, there: Prolific) -> bool:
     """Read the participants' bonuses at the panel; return whether they contain this batch's."""
     is_paid = True
     for payment in batch.payments.select_related("submission").order_by("pk"):
         submission = payment.submission
-        total = sum(there.bonuses_of(submission.external_id), Decimal("0.00"))
+        total = sum(there.bonuses_of(submission.external_id), NOTHING)
         PanelSubmission.objects.filter(pk=submission.pk).update(bonuses_there=total)
         is_paid &= total >= paid_bonuses(submission) + payment.amount
     return is_paid
 
 
-def confirm(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+def confirm(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     """Record a batch as paid once the panel lists its bonuses."""
     if read_bonuses(batch=batch, there=there):
         _end_as_paid(batch, from_state=BatchState.SENT, at=at)
@@ -204,7 +241,7 @@ def _end_as_paid(
 
 
 def decide_unclear(
-    *, batch: BonusBatch, was_paid: bool, there: Panel, operator: str, at: datetime
+    *, batch: BonusBatch, was_paid: bool, there: Prolific, operator: str, at: datetime
 ) -> None:
     """A person's decision on a batch whose answer was lost; raises StudyRefused.
 
@@ -231,7 +268,7 @@ def decide_unclear(
     )
 
 
-def _lists_any(batch: BonusBatch, there: Panel) -> bool:
+def _lists_any(batch: BonusBatch, there: Prolific) -> bool:
     read_bonuses(batch=batch, there=there)
     return any(
         payment.submission.bonuses_there > paid_bonuses(payment.submission)

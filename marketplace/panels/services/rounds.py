@@ -1,21 +1,23 @@
-"""Rounds: read a study at the panel and do what is due.
+"""Rounds: read a study at the panel and do what is due. Hooks make a round come sooner.
 
 A round can end at any instruction. The next one goes on from the database.
 """
 
+import hmac
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F
+from django.urls import reverse
 
-from marketplace.errors import DomainError
+from marketplace.errors import DomainError, StudyRefused
+from marketplace.panels.client import Prolific, prolific
 from marketplace.panels.models import BatchState, PanelStudy, PanelSubmission
-from marketplace.panels.panel import Panel
-
-from . import bonuses, submissions
-from .studies import make_draft, panel
+from marketplace.panels.panel import Subscription
+from marketplace.panels.services import bonuses, submissions
+from marketplace.panels.services.studies import make_draft
 
 logger = logging.getLogger(__name__)
 # Hooks come in bursts: one reading serves those of this time.
@@ -48,14 +50,14 @@ def run_round(*, panel_study: PanelStudy, at: datetime) -> None:
         _note(panel_study, problems, None)
         return
     problems = [
-        *_tried(lambda: submissions.act(panel_study=panel_study, there=panel(), at=at)),
-        *_tried(lambda: _bonuses(panel_study, panel(), at)),
+        *_tried(lambda: submissions.act(panel_study=panel_study, there=prolific(), at=at)),
+        *_tried(lambda: _bonuses(panel_study, prolific(), at)),
     ]
     _note(panel_study, problems, at)
 
 
 def _read(panel_study: PanelStudy, at: datetime) -> None:
-    there = panel()
+    there = prolific()
     make_draft(panel_study=panel_study, at=at)
     found = there.study(panel_study.external_id)
     PanelStudy.objects.filter(pk=panel_study.pk).update(
@@ -65,7 +67,7 @@ def _read(panel_study: PanelStudy, at: datetime) -> None:
     submissions.read_back(panel_study=panel_study, there=there, at=at)
 
 
-def _bonuses(panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+def _bonuses(panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
     bonuses.plan_batch(panel_study=panel_study, at=at)
     bonuses.go_on_with_batches(panel_study=panel_study, there=there, at=at)
 
@@ -119,3 +121,48 @@ def open_questions(panel_study: PanelStudy) -> int:
         panel_study.submissions.exclude(question="").count()
         + panel_study.batches.filter(state=BatchState.UNCLEAR).count()
     )
+
+
+EVENTS = ("submission.status.change", "study.status.change")
+
+
+def address() -> str:
+    """Where hooks come in."""
+    return settings.MARKETPLACE_URL + reverse("prolific_hook")
+
+
+def subscriptions() -> list[Subscription]:
+    """The subscriptions to this site; raises PanelRefused and PanelUnclear."""
+    return [each for each in prolific().subscriptions() if each.address == address()]
+
+
+def has_the_panels_secret() -> bool:
+    """Whether the site checks signatures with the secret that the panel signs with."""
+    mine, theirs = settings.PROLIFIC_HOOK_SECRET, prolific().hook_secret()
+    return bool(mine) and hmac.compare_digest(mine.encode(), theirs.encode())
+
+
+def subscribe() -> list[Subscription]:
+    """Subscribe to each event once; raises StudyRefused, PanelRefused and PanelUnclear.
+
+    It can be repeated. Older subscriptions to this site are removed first: one whose confirmation
+    was lost, or which the panel has disabled, looks like any other.
+    """
+    if not settings.PROLIFIC_WORKSPACE:
+        raise StudyRefused("Set PROLIFIC_WORKSPACE, and start the marketplace again.")
+    if not has_the_panels_secret():
+        raise StudyRefused(
+            "PROLIFIC_HOOK_SECRET is not the secret of the workspace, so hooks would be refused. "
+            "Make one with marketplace_panel_hooks --new-secret."
+        )
+    unsubscribe()
+    there = prolific()
+    return [there.subscribe(event, address()) for event in EVENTS]
+
+
+def unsubscribe() -> int:
+    """Remove the subscriptions to this site; return their number."""
+    there, found = prolific(), subscriptions()
+    for each in found:
+        there.unsubscribe(each.id)
+    return len(found)

@@ -15,10 +15,7 @@ from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import (
     CodeKind,
-    Draft,
-    Panel,
     PanelRefused,
-    ScreenOut,
     StudyAction,
     StudyStatus,
     StudyThere,
@@ -58,11 +55,6 @@ class Offer:
     @property
     def is_covered(self) -> bool:
         return self.available is None or self.total <= self.available
-
-
-def panel() -> Panel:
-    """The panel that the site is connected to; raises PanelRefused if there is none."""
-    return prolific()
 
 
 def per_hour(*, reward: Decimal, minutes: int) -> Decimal:
@@ -129,30 +121,11 @@ def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
     """
     if panel_study.external_id:
         return
-    there, study = panel(), panel_study.study
+    there, study = prolific(), panel_study.study
     found = there.find_study(panel_study.reference) or there.create_draft(
-        Draft(
-            reference=panel_study.reference,
-            name=study.name,
-            description=panel_study.description,
-            url=panel_url(study),
-            codes=codes_of(study),
-            minutes=panel_study.minutes,
-            reward=panel_study.reward,
-            places=panel_study.places,
-            devices=panel_study.devices,
-            filters=panel_study.filters,
-            is_signed=panel_study.is_signed,
-            screen_out=_screen_out(panel_study),
-        )
+        panel_study, url=panel_url(study), codes=codes_of(study)
     )
     _note(panel_study, found, at)
-
-
-def _screen_out(panel_study: PanelStudy) -> ScreenOut | None:
-    if not panel_study.screen_out_places:
-        return None
-    return ScreenOut(panel_study.screen_out_reward, panel_study.screen_out_places)
 
 
 def offer(*, panel_study: PanelStudy, places: int) -> Offer:
@@ -160,7 +133,7 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
 
     Before the study is published, the cost includes the most screen-outs.
     """
-    there = panel()
+    there = prolific()
     balance = there.balance() if settings.PROLIFIC_WORKSPACE else None
     parts = [(panel_study.reward, places)]
     if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
@@ -187,7 +160,7 @@ def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> Non
     """
     if not panel_study.external_id:
         raise StudyRefused("There is no draft at the panel yet. Create it first.")
-    there = panel()
+    there = prolific()
     now = there.study(panel_study.external_id)
     if now.status == StudyStatus.UNPUBLISHED:
         _check(offer(panel_study=panel_study, places=panel_study.places), confirmed)
@@ -209,7 +182,7 @@ def change_status(*, panel_study: PanelStudy, action: StudyAction, at: datetime)
     """Pause, start again or stop the study; raises PanelRefused and PanelUnclear."""
     if action == StudyAction.PUBLISH or not panel_study.external_id:
         raise StudyRefused("Publish the study first.")
-    _note(panel_study, panel().transition(panel_study.external_id, action), at)
+    _note(panel_study, prolific().transition(panel_study.external_id, action), at)
 
 
 def add_places(*, panel_study: PanelStudy, places: int, confirmed: Decimal, at: datetime) -> None:
@@ -220,7 +193,7 @@ def add_places(*, panel_study: PanelStudy, places: int, confirmed: Decimal, at: 
         raise StudyRefused("There is no draft at the panel yet. Create it first.")
     _check(offer(panel_study=panel_study, places=places - panel_study.places), confirmed)
     # The number of all places, not of new ones: a repeated request adds none.
-    _note(panel_study, panel().set_places(panel_study.external_id, places), at)
+    _note(panel_study, prolific().set_places(panel_study.external_id, places), at)
 
 
 def _note(panel_study: PanelStudy, found: StudyThere, at: datetime) -> None:

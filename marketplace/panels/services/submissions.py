@@ -1,7 +1,11 @@
-"""Read the panel's submissions back, and approve them or ask participants to return them."""
+"""Read the panel's submissions back, decide on them from what participants did here, and approve
+them, ask participants to return them, or leave them to a person."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from django.conf import settings
@@ -10,22 +14,122 @@ from django.db.models import Count, Q
 
 from marketplace.errors import StudyRefused
 from marketplace.models import AssignmentStatus, ExternalIdentity, Participation
-from marketplace.panels.client import MOST_APPROVALS
+from marketplace.panels.client import MOST_APPROVALS, Prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
-from marketplace.panels.panel import Panel, SubmissionStatus, SubmissionThere
-from marketplace.panels.services import decisions
-from marketplace.panels.words import (
+from marketplace.panels.panel import (
     FAILED_CHECK,
     LEAST_REJECTION,
+    NOTHING,
     REJECTION_CATEGORIES,
+    RETURN_REASONS,
+    CodeKind,
+    SubmissionStatus,
+    SubmissionThere,
 )
+from marketplace.panels.services.amounts import PAID_BY_STATUS, paid_out, record_reward
+from marketplace.panels.services.studies import codes_of
 
-from .amounts import NOTHING, PAID_BY_STATUS, paid_out, record_reward
-from .decisions import Decision, Facts, Step, decide
-from .studies import codes_of
+LONG_STUDY = timedelta(minutes=5)
 
 
-def read_back(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+def failed(submission: PanelSubmission) -> int:
+    """How many attention checks the participant has failed."""
+    if submission.participation is None:
+        return 0
+    return submission.participation.attention_answers.filter(is_right=False).count()
+
+
+def least_failed(submission: PanelSubmission) -> int:
+    """How many failed checks the panel requires before a rejection for them: Prolific allows one
+    from the second on in studies of five minutes or more, from the first one on in shorter ones."""
+    lasted = (submission.completed_at or submission.started_at) - submission.started_at
+    planned = timedelta(minutes=submission.panel_study.minutes)
+    return 2 if max(lasted, planned) >= LONG_STUDY else 1
+
+
+def allows_rejection(submission: PanelSubmission) -> bool:
+    return failed(submission) >= least_failed(submission)
+
+
+class Step(Enum):
+    APPROVE = "approve"
+    ASK_TO_RETURN = "ask to return"
+    WAIT = "wait"
+    ASK_A_PERSON = "ask a person"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a submission that awaits its review."""
+
+    # None if nobody with the participant's id arrived here.
+    has_arrived: bool
+    # None if the participant entered no code of the study's.
+    code: CodeKind | None
+    wanted: int
+    # Dollars that a payout has paid to the participant for the study.
+    paid_out: Decimal
+    approved: int
+    rejected: int
+    undecided: int
+    completed_at: datetime | None
+    return_asked_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    step: Step
+    reason: str = ""
+
+
+def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
+    """The next step. Nothing here rejects: only a person does."""
+    if problem := _problem(facts):
+        return Decision(Step.ASK_A_PERSON, problem)
+    done = facts.approved + facts.undecided + facts.rejected
+    if done >= facts.wanted:
+        # All HITs are done, whatever code was entered.
+        return _of_complete_work(facts, at=at, within=within)
+    if facts.return_asked_at is not None:
+        if at - facts.return_asked_at < within:
+            return Decision(Step.WAIT)
+        return Decision(Step.ASK_A_PERSON, "The participant has not returned the submission.")
+    if facts.code == CodeKind.SCREENED_OUT:
+        return Decision(
+            Step.ASK_A_PERSON, "The participant was screened out, and the panel has not paid it."
+        )
+    if not done:
+        reason = RETURN_REASONS.get(facts.code) if facts.code else None
+        return Decision(Step.ASK_TO_RETURN, reason or "You did not finish the study.")
+    if facts.undecided:
+        return Decision(Step.WAIT)
+    return Decision(
+        Step.ASK_A_PERSON, f"The participant did {done} of {facts.wanted} HITs before returning."
+    )
+
+
+def _problem(facts: Facts) -> str:
+    """Why only a person can decide, whatever the participant did; empty if there is no reason."""
+    if not facts.has_arrived:
+        return "Nobody arrived here with this participant's id."
+    if facts.paid_out:
+        return (
+            f"A payout has paid the participant ${facts.paid_out} for this study already. If you "
+            "approve the submission, the panel pays the reward, too."
+        )
+    return ""
+
+
+def _of_complete_work(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
+    if facts.undecided:
+        is_late = facts.completed_at is not None and at - facts.completed_at >= within
+        return Decision(Step.APPROVE if is_late else Step.WAIT)
+    if facts.approved:
+        return Decision(Step.APPROVE)
+    return Decision(Step.ASK_A_PERSON, "All of the participant's HITs were rejected.")
+
+
+def read_back(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
     """Store the panel's submissions, and record the rewards of approved ones."""
     found = there.submissions(panel_study.external_id)
     participations = _participations(panel_study, found)
@@ -83,7 +187,7 @@ def _participations(
     return {workers[each.worker_id]: each for each in mine if workers[each.worker_id] in wanted}
 
 
-def act(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+def act(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
     """Approve, ask to return, or leave to a person what awaits its review."""
     waiting = panel_study.submissions.filter(status=SubmissionStatus.AWAITING_REVIEW)
     approved: list[PanelSubmission] = []
@@ -132,7 +236,7 @@ def _is_due(asked_at: datetime | None, at: datetime) -> bool:
     return asked_at is None or at - asked_at >= settings.PROLIFIC_ASK_AGAIN
 
 
-def _approve(submissions: Sequence[PanelSubmission], there: Panel, at: datetime) -> None:
+def _approve(submissions: Sequence[PanelSubmission], there: Prolific, at: datetime) -> None:
     """Approve in one request. An approval that is repeated changes nothing at the panel."""
     keys = [each.pk for each in submissions]
     PanelSubmission.objects.filter(pk__in=keys).update(approve_asked_at=at)
@@ -140,19 +244,19 @@ def _approve(submissions: Sequence[PanelSubmission], there: Panel, at: datetime)
 
 
 def _ask_to_return(
-    submission: PanelSubmission, decision: Decision, there: Panel, at: datetime
+    submission: PanelSubmission, decision: Decision, there: Prolific, at: datetime
 ) -> None:
     PanelSubmission.objects.filter(pk=submission.pk).update(return_asked_at=at)
     there.ask_to_return(submission.external_id, decision.reason)
 
 
-def approve_by_hand(*, submission: PanelSubmission, there: Panel, at: datetime) -> None:
+def approve_by_hand(*, submission: PanelSubmission, there: Prolific, at: datetime) -> None:
     """Approve what a person has looked at; raises StudyRefused, PanelRefused, PanelUnclear."""
     _check_waiting(submission)
     _approve([submission], there, at)
 
 
-def ask_by_hand(*, submission: PanelSubmission, reason: str, there: Panel, at: datetime) -> None:
+def ask_by_hand(*, submission: PanelSubmission, reason: str, there: Prolific, at: datetime) -> None:
     """Ask a participant to return the submission, with the reason that they read."""
     _check_waiting(submission)
     if not reason.strip():
@@ -160,7 +264,7 @@ def ask_by_hand(*, submission: PanelSubmission, reason: str, there: Panel, at: d
     _ask_to_return(submission, Decision(Step.ASK_TO_RETURN, reason.strip()), there, at)
 
 
-def reject(*, submission: PanelSubmission, category: str, reason: str, there: Panel) -> None:
+def reject(*, submission: PanelSubmission, category: str, reason: str, there: Prolific) -> None:
     """Reject a submission: a person's decision only; raises StudyRefused and the panel's errors."""
     _check_waiting(submission)
     reason = " ".join(reason.split())
@@ -176,10 +280,10 @@ def reject(*, submission: PanelSubmission, category: str, reason: str, there: Pa
             "A failed question on the instructions is no reason for a rejection. Ask the "
             "participant to return the submission."
         )
-    if category == FAILED_CHECK and not decisions.allows_rejection(submission):
+    if category == FAILED_CHECK and not allows_rejection(submission):
         raise StudyRefused(
-            f"The participant failed {decisions.failed(submission)} attention checks. The panel "
-            f"requires {decisions.least_failed(submission)} for a rejection in this study."
+            f"The participant failed {failed(submission)} attention checks. The panel "
+            f"requires {least_failed(submission)} for a rejection in this study."
         )
     there.reject(submission.external_id, category=category, reason=reason)
     PanelSubmission.objects.filter(pk=submission.pk).update(

@@ -52,7 +52,6 @@ class Command(DomainCommand):
 def as_json(
     campaign: Campaign, report: QualityReport, workers: list[WorkerSummary]
 ) -> dict[str, Any]:
-    """The report as JSON values."""
     found = report.estimate
     return {
         "campaign": campaign.slug,

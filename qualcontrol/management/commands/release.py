@@ -60,29 +60,17 @@ class Command(DomainCommand):
             help=f"table by which the images get their domains (default: {DEFAULT_PRESET})",
         )
 
-    def handle(
-        self,
-        *,
-        campaign: str,
-        name: str,
-        seed: int | None,
-        partial: bool,
-        hidden_splits: list[str],
-        hidden_share: float | None,
-        domains: str,
-        in_all_languages: bool,
-        **_: Any,
-    ) -> None:
+    def handle(self, *, campaign: str, domains: str, **options: Any) -> None:
         found = campaign_named(campaign)
         release = release_campaign(
             campaign=found,
-            name=name,
-            seed=found.config.seed if seed is None else seed,
+            name=options["name"],
+            seed=found.config.seed if options["seed"] is None else options["seed"],
             at=timezone.now(),
-            partial=partial,
-            hidden=rule_of(splits=hidden_splits, share=hidden_share),
+            partial=options["partial"],
+            hidden=rule_of(splits=options["hidden_splits"], share=options["hidden_share"]),
             domains=domains,
-            in_all_languages=in_all_languages,
+            in_all_languages=options["in_all_languages"],
         )
         kind = KINDS[found.kind]
         hidden = release.images.filter(is_hidden=True).count()

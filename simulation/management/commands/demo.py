@@ -8,14 +8,15 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from annotate.management.base import DomainCommand
-from hits.local.folders import emptied, locked
-from hits.local.processes import (
+from hits.local import (
     MANAGE,
     MARKETPLACE_PORT,
     SITE_PORT,
     Installation,
     ProcessFailed,
     clean_environment,
+    emptied,
+    locked,
     stopped_by_signals,
 )
 from simulation.demonstration import Demonstration, Result

@@ -9,12 +9,11 @@ from tqdm import tqdm
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
 from corpora.reading.files import open_text
-from hits.local.processes import ProcessFailed, make_workers
+from hits.local import ProcessFailed, make_workers
 from hits.mturk.endpoints import KNOWN
 from simulation.kinds import hands_for
-from simulation.kinds.base import Crew
 from simulation.workers.browser import WorkerBrowser
-from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
+from simulation.workers.crowd import Crew, Crowd, Member, Outcome, Plan, members
 
 
 def share(text: str) -> float:

@@ -1,8 +1,8 @@
 // The boxes as a list of buttons, each with a thumbnail: the road to them without a pointer.
 
+import { whenLoaded } from "../zoom.js";
 import { crop, scaled } from "./geometry.js";
 import { isRightToLeft, letFocus, moved } from "./keys.js";
-import { whenLoaded } from "./page.js";
 import { boxesIn, isTaken } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";

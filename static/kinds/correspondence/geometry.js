@@ -1,7 +1,5 @@
-// Where boxes lie: which of them a pointer means, and how zooming moves the image.
+// Where boxes lie: which of them a pointer means.
 // Boxes are { x, y, width, height }; boxes and points share one unit.
-
-const MOST = 8;
 
 /** A box given in fractions of an image, in pixels of the image shown so large. */
 export function scaled({ x, y, width, height, ...rest }, across, down) {
@@ -37,16 +35,6 @@ export function boxesAt(boxes, point, reach) {
 /** The box that comes after `last` where the same place is pressed again; null after the last. */
 export function boxBelow(found, last) {
   return found[found.indexOf(last) + 1] ?? null;
-}
-
-/** A zoom `factor` times as large, from the whole image up to eight times its size. */
-export function zoomed(zoom, factor) {
-  return Math.min(MOST, Math.max(1, zoom * factor));
-}
-
-/** How far to scroll so that the image's point at `place` in the view stays there. */
-export function scrollKept(scroll, place, ratio) {
-  return (scroll + place) * ratio - place;
 }
 
 /** The square around a box with some of its surroundings, moved into the image where it fits. */

@@ -42,12 +42,6 @@ function readBox(task, item) {
   return { value, number: Number(number), label, item, outline, ...Object.fromEntries(sides) };
 }
 
-/** Call `act` once the image's size is known. */
-export function whenLoaded(image, act) {
-  if (image.complete && image.naturalWidth > 0) act();
-  else image.addEventListener("load", act, { once: true });
-}
-
 /** The answers as the fields hold them; the two selects of a word are one answer. */
 export function readAnswers(page) {
   return page.words.map(({ field, also }) => {

@@ -8,7 +8,7 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts.pages import password_reset
+from accounts.pages import sign_in
 from tests.factories import UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -28,7 +28,7 @@ def ada():
 def ask(client, email="ada@example.org"):
     """The answer, once the mails are sent."""
     answer = client.post(FORM, {"email": email}, headers={"host": "127.0.0.1"})
-    password_reset.mails.submit(lambda: None).result()
+    sign_in.mails.submit(lambda: None).result()
     return answer
 
 
@@ -73,10 +73,10 @@ def test_closed_accounts_get_no_link(client, ada):
 
 
 def test_an_address_gets_few_mails(client, ada):
-    answers = [ask(client).status_code for _ in range(password_reset.MAILS_PER_HOUR + 2)]
+    answers = [ask(client).status_code for _ in range(sign_in.MAILS_PER_HOUR + 2)]
 
     assert set(answers) == {302}
-    assert len(mail.outbox) == password_reset.MAILS_PER_HOUR
+    assert len(mail.outbox) == sign_in.MAILS_PER_HOUR
 
 
 def test_one_network_sends_few_forms(client, ada, settings):

@@ -235,7 +235,7 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(client, team, ada,
     def fail(*_, **__):
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr("accounts.services.invitation_mail.send_mail", fail)
+    monkeypatch.setattr("accounts.services.mail.send_mail", fail)
     client.force_login(ada)
 
     page = client.post("/account/team/", {"role": "VIEWER", "email": "grace@example.org"})
@@ -261,7 +261,6 @@ def test_a_site_without_e_mail_asks_for_no_address(client, team, ada, settings):
         {"role": "OWNER"},
         {},
         {"role": "VIEWER", "note": "x" * 101},
-        {"role": "VIEWER", "note": "a\0b"},
         {"role": "VIEWER", "email": "nobody"},
         {"role": "VIEWER", "email": "a@b.example\nBcc: c@d.example"},
         {"role": "VIEWER", "email": f"{'a' * 300}@example.org"},

@@ -8,12 +8,11 @@ import resource
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
-import datasets
-import mlcroissant
 import pandas
 import pytest
 from django.core.management import CommandError, call_command
@@ -31,8 +30,7 @@ from annotate.models import Caption, Image, Release, ReleasedCaption, ReleasedIm
 from annotate.services.releases import freeze
 from corpora.errors import DomainError
 from corpora.selection.domains import read_table
-from corpora.writing.files import File, FolderInUse, write_folder
-from corpora.writing.json_text import json_array, json_object, members
+from corpora.writing import File, FolderInUse, json_array, json_object, members, write_folder
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -72,7 +70,8 @@ def release(settings):
 
 
 def make_release(media):
-    campaign = CampaignFactory(slug="scenes", config={"references": len(TEXTS) - 1})
+    config = {"references": len(TEXTS) - 1, "captions": {"remarks": True}}
+    campaign = CampaignFactory(slug="scenes", config=config)
     workers = WorkerFactory.create_batch(len(TEXTS))
     dog = ClassFactory(name="Dog")
     for number, url in [(1, CC_BY), (2, CC0)]:
@@ -113,6 +112,7 @@ def references(release, image=1):
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
     """The package `datasets`, which keeps what it prepares in a temporary folder."""
+    datasets = import_module("datasets")  # It takes two seconds to load.
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
     datasets.disable_progress_bars()
     return datasets
@@ -286,7 +286,7 @@ def test_mlcroissant_validates_and_loads_every_table(release, tmp_path):
     extras = extras_of(release)
     folder = export(release, tmp_path / "v1", "croissant", extras, with_images=True)
 
-    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    dataset = import_module("mlcroissant").Dataset(jsonld=str(folder / "croissant.json"))
 
     assert not dataset.metadata.ctx.issues.errors
     assert not dataset.metadata.ctx.issues.warnings
@@ -304,7 +304,7 @@ def test_croissant_says_that_no_licence_is_known(release, tmp_path):
         image.save()
     folder = export(release, tmp_path / "v1", "croissant")
 
-    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    dataset = import_module("mlcroissant").Dataset(jsonld=str(folder / "croissant.json"))
 
     assert not dataset.metadata.ctx.issues.errors
     assert not dataset.metadata.ctx.issues.warnings
@@ -592,8 +592,8 @@ def test_a_second_export_to_the_same_folder_waits_for_the_first(tmp_path):
 FULL = """
 import sys
 from pathlib import Path
-from corpora.writing.files import File
-from corpora.writing.files import write_folder
+from corpora.writing import File
+from corpora.writing import write_folder
 def files():
     yield File("a", iter([b"x" * 1000]))
     yield File("b", (b"x" * 1000 for _ in range(1000)))
@@ -628,8 +628,8 @@ def test_a_full_disk_leaves_no_half_file(tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from corpora.writing.files import File
-from corpora.writing.files import write_folder
+from corpora.writing import File
+from corpora.writing import write_folder
 def files():
     yield File("a", iter([b"1"]))
     os.kill(os.getpid(), signal.SIGKILL)
@@ -776,7 +776,7 @@ def test_the_archive_has_the_files_of_the_folder_and_the_same_bytes_always(relea
 
 @pytest.mark.parametrize("cut", [1, 7, 40, 10_000])
 def test_members_of_stored_json_are_read_in_any_division_into_chunks(monkeypatch, cut):
-    monkeypatch.setattr("corpora.writing.json_text.CHUNK", cut)
+    monkeypatch.setattr("corpora.writing.CHUNK", cut)
     rows = [{"id": n, "text": 'a "b": ]} [' * (n % 3), "list": [{}, []]} for n in range(50)]
 
     array = ['{"info": {"x": 1}, "rows": ', *json_array(rows), "}\n"]

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotate.kinds.reading import CampaignFileError, parse_config, read_config
+from annotate.kinds.reading import CampaignFileError, parse_config, read_plan
 from corpora.reading.files import MalformedFile
 
 LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}
@@ -118,7 +118,7 @@ def test_a_file_that_is_not_toml_is_named_with_the_line(tmp_path, content, reaso
     path.write_bytes(content)
 
     with pytest.raises(MalformedFile, match=r"campaign\.toml" + reason):
-        read_config(path)
+        read_plan(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
@@ -127,12 +127,12 @@ def test_the_file_may_be_in_any_unicode_encoding(tmp_path, encoding):
     text = 'name = "pilot"\r\nselection = "Köln"\r\nbudget = "10.00"\r\n'
     path.write_bytes(text.encode(encoding))
 
-    assert read_config(path).selection == "Köln"
+    assert read_plan(path).configs[0].selection == "Köln"
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(MalformedFile, match="No such file"):
-        read_config(tmp_path / "campaign.toml")
+        read_plan(tmp_path / "campaign.toml")
 
 
 def test_a_config_survives_the_database(tmp_path):

@@ -1,13 +1,13 @@
 """The option --team says which team owns what a command creates."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from PIL import Image as Picture
 
 from annotate.models import Campaign, CaptionSet, Image, Selection
+from tests.commands import output_of
 from tests.factories import ImageFactory, SelectionFactory, TeamFactory
 
 pytestmark = pytest.mark.django_db
@@ -20,19 +20,13 @@ def team():
     return TeamFactory(slug="lab")
 
 
-def run(*arguments):
-    out = StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
-
-
 def test_a_selection_and_a_campaign_of_a_team(tmp_path, team):
     ImageFactory.create_batch(2)
     file = tmp_path / "pilot.toml"
     file.write_text('name = "pilot"\npreset = "nocaps"\nselection = "scenes"\nbudget = 10\n')
 
-    run(*SELECT, "--team=lab")
-    run("create_campaign", file, "--team=lab")
+    output_of(*SELECT, "--team=lab")
+    output_of("create_campaign", file, "--team=lab")
 
     assert Selection.objects.get().team == team
     assert Campaign.objects.get().team == team
@@ -44,7 +38,7 @@ def test_a_campaign_takes_no_selection_of_another_team(tmp_path, team):
     file.write_text('name = "pilot"\npreset = "nocaps"\nselection = "scenes"\nbudget = 10\n')
 
     with pytest.raises(CommandError, match="scenes"):
-        run("create_campaign", file, "--team=lab")
+        output_of("create_campaign", file, "--team=lab")
 
 
 def test_only_the_team_sees_the_photographs_that_are_imported_for_it(tmp_path, team):
@@ -52,11 +46,11 @@ def test_only_the_team_sees_the_photographs_that_are_imported_for_it(tmp_path, t
     folder.mkdir()
     Picture.new("RGB", (60, 40), "teal").save(folder / "sea.jpg")
 
-    run("import_images", folder, "--split=own", "--team=lab")
+    output_of("import_images", folder, "--split=own", "--team=lab")
 
     assert Image.objects.get().team == team
     with pytest.raises(CommandError, match="no images"):
-        run("select_images", "--split=own", "--name=scenes", "--all")
+        output_of("select_images", "--split=own", "--name=scenes", "--all")
 
 
 def test_a_caption_set_of_a_team(tmp_path, team):
@@ -67,8 +61,8 @@ def test_a_caption_set_of_a_team(tmp_path, team):
     entry = {"id": 1, "image_id": 7, "caption": "A calm sea at noon."}
     captions.write_text(json.dumps({"images": [{"id": 7}], "annotations": [entry]}))
 
-    run("import_results", results, "--name=a", "--split=validation", "--team=lab")
-    run("import_coco", captions, "--captions=b", "--split=validation", "--team=lab")
+    output_of("import_results", results, "--name=a", "--split=validation", "--team=lab")
+    output_of("import_coco", captions, "--captions=b", "--split=validation", "--team=lab")
 
     assert {made.team for made in CaptionSet.objects.all()} == {team}
 
@@ -82,4 +76,4 @@ def test_a_caption_set_of_a_team(tmp_path, team):
 )
 def test_the_commands_say_what_is_wrong(team, arguments, message):
     with pytest.raises(CommandError, match=message):
-        run(*arguments)
+        output_of(*arguments)

@@ -12,8 +12,8 @@ from PIL.PngImagePlugin import PngInfo
 
 from accounts.services.api_tokens import issue_token
 from annotate.exports.formats import FORMATS
+from background.jobs.requests import ARCHIVES_ARE_KEPT, delete_old_archives
 from background.models import Job
-from background.retention import ARCHIVES_ARE_KEPT, delete_old_archives
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
@@ -49,7 +49,7 @@ def test_a_releases_page_shows_its_captions_and_its_files(
     signed_in, release, django_assert_max_num_queries
 ):
     signed_in.get("/releases/v1/")  # what is kept for the process is read once
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         page = signed_in.get("/releases/v1/").content.decode()
 
     assert page.count('class="thumbnail" href="https://images.example/') == 2
@@ -181,7 +181,7 @@ def test_the_api_names_the_archives_and_explains_a_wrong_extra(signed_in, releas
     assert set(formats) == set(FORMATS)
     assert wrong.status_code == 400
     assert wrong.json()["errors"] == {
-        "with": ["There is no 'names'. Known are workers, seconds, keywords."]
+        "with": ["There is no 'names'. Known are workers, seconds, keywords, remarks."]
     }
 
 

@@ -1,10 +1,9 @@
 """Importing a folder of one's own photographs, with all kinds of files in it."""
 
-import io
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from PIL import Image as Picture
 
 from annotate.exports.formats import FORMATS
@@ -18,6 +17,7 @@ from annotate.services.imports import import_coco
 from annotate.services.own_images import BrokenFile, import_own_files
 from annotate.services.releases import freeze
 from corpora.errors import DomainError
+from tests.commands import output_of
 from tests.factories import (
     NOON,
     ClassFactory,
@@ -385,18 +385,12 @@ def test_json_of_another_form_is_refused(folder, values, reason):
 # The command, and what follows
 
 
-def run(*arguments, **options):
-    out = io.StringIO()
-    call_command(*map(str, arguments), stdout=out, **options)
-    return out.getvalue()
-
-
 def test_the_command_reports_what_it_left_out(folder):
     photograph(folder / "a.jpg")
     photograph(folder / "copy.jpg")
     (folder / "notes.txt").write_text("notes")
 
-    out = run("import_images", folder, "--split", "mine")
+    out = output_of("import_images", folder, "--split", "mine")
 
     assert "1 image imported, 0 were there already." in out
     assert "  copy.jpg: same content as a.jpg" in out
@@ -405,7 +399,7 @@ def test_the_command_reports_what_it_left_out(folder):
 
 def test_the_command_needs_a_folder(tmp_path):
     with pytest.raises(CommandError, match="is not a folder"):
-        run("import_images", tmp_path / "none", "--split", "mine")
+        output_of("import_images", tmp_path / "none", "--split", "mine")
 
 
 def test_all_images_of_a_split_are_selected_by_name(folder):
@@ -413,7 +407,7 @@ def test_all_images_of_a_split_are_selected_by_name(folder):
         photograph(folder / name, color=color)
     import_folder(folder)
 
-    out = run("select_images", "--split", "mine", "--all", "--name", "trip")
+    out = output_of("select_images", "--split", "mine", "--all", "--name", "trip")
 
     assert "trip: 3 images selected." in out
     selected = selections.Selection.objects.get(name="trip").selected

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from annotate.models import (
     Caption,
     ClassRelation,
+    Image,
     RelationKind,
     Release,
     ReleasedCaption,
@@ -201,6 +202,14 @@ def test_an_unfinished_campaign_is_refused_with_the_list_of_what_is_missing():
     assert not Release.objects.exists()
 
 
+def test_what_is_missing_names_own_images_by_their_files():
+    campaign = finished_campaign(tasks=1, references=2)
+    Image.objects.update(file_name="cups/coffee_b.jpg")
+    discard(responses=list(campaign.tasks.get().responses.all()[:2]))
+
+    assert missing(campaign) == ["image cups/coffee_b.jpg has 1 of 3 captions"]
+
+
 def test_a_long_list_of_what_is_missing_says_how_many_more():
     campaign = CampaignFactory(tasks=23)
 
@@ -306,7 +315,7 @@ def test_freezing_takes_the_same_number_of_queries_for_any_number_of_images(
     campaign = finished_campaign(tasks=30, references=2)
 
     # The responses are read for the workers, and again with the tasks for images and captions.
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(19):
         release(campaign)
 
 

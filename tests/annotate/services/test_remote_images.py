@@ -13,8 +13,7 @@ from PIL import Image as Picture
 
 from annotate.images.files import file_path
 from annotate.models import Image
-from background.outgoing.addresses import check_public
-from background.outgoing.fetching import NotFetched, fetch
+from background.outgoing.exchange import NotFetched, check_public, fetch
 from tests.amazon import running_moto
 from tests.hooks import endless
 

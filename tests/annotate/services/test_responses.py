@@ -47,13 +47,13 @@ def test_a_submitted_answer_is_kept_with_its_submission_and_the_time_it_took():
 
 def test_how_an_answer_was_made_is_kept_where_it_is_known():
     first, second = TaskFactory.create_batch(2, campaign=CampaignFactory())
-    known = {"device": "PHONE", "keystrokes": 12}
+    known = {"device": "PHONE", "characters": {"typed": 12}}
 
     submit(Answered(first, "A dog.", behaviour=known), Answered(second, "A cat."))
 
     behaviour = Behaviour.objects.get()
     assert behaviour.response.task == first
-    assert (behaviour.device, behaviour.keystrokes, behaviour.pastes) == ("PHONE", 12, None)
+    assert (behaviour.device, behaviour.characters) == ("PHONE", {"typed": 12})
 
 
 @pytest.mark.parametrize("status", ["SUBMITTED", "DISCARDED"])

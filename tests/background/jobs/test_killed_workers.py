@@ -10,10 +10,10 @@ from django.db import connections
 from django.utils import timezone
 
 from annotate.management.commands import work_jobs
-from background.jobs import leases, registry
-from background.jobs.registry import JobKind
+from background.jobs import leases
+from background.jobs import work as kinds
 from background.jobs.requests import request_job
-from background.jobs.work import Result, Work
+from background.jobs.work import JobKind, Result, Work
 from background.models import Job, JobStatus
 from tests.jobs import run_jobs
 from tests.pauses import Stopped, nothing
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def register(monkeypatch):
     def add(work):
-        registry.kind_named("release")
-        monkeypatch.setitem(registry._kinds, "try", JobKind("try", "Try", work))
+        kinds.kind_named("release")
+        monkeypatch.setitem(kinds._kinds, "try", JobKind("try", "Try", work))
         return request_job(kind="try", arguments={}, user=None, at=timezone.now())
 
     return add

@@ -6,6 +6,7 @@ from zipfile import ZipFile
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from background.jobs.requests import request_job
@@ -13,7 +14,7 @@ from background.models import Job, JobStatus
 from leaderboard.models import Submitter
 from tests.factories import NOON, UserFactory
 from tests.jobs import run_jobs
-from tests.leaderboard.releases import make_release
+from tests.leaderboard.making import make_release
 
 pytestmark = pytest.mark.django_db
 
@@ -151,3 +152,22 @@ def test_the_list_takes_as_many_queries_for_many_jobs_as_for_one(client, user, r
         ask(release, user, format=f"other-{number}")
 
     assert queries() == few
+
+
+def test_the_result_opens_by_itself_once_for_whom_requested_the_job(client, user, release):
+    client.post(f"/releases/{release.name}/report/", {})
+    job = Job.objects.get()
+    run_jobs()
+    part = {"headers": {"HX-Request": "true"}}
+
+    shown = client.get(job.get_absolute_url(), **part)
+    opened = client.get(f"{job.get_absolute_url()}?open", **part)
+    later = client.get(f"{job.get_absolute_url()}?open", **part)
+
+    assert "?open" in shown.content.decode()
+    assert "HX-Redirect" not in shown
+    assert opened["HX-Redirect"] == reverse("annotate:report", args=[release.name])
+    assert "?open" not in later.content.decode()
+    assert "HX-Redirect" not in later
+    page = client.get(release.get_absolute_url()).content.decode()
+    assert f'<a href="{job.get_absolute_url()}">Log</a>' in page

@@ -8,14 +8,16 @@ from django.core.management import CommandError, call_command
 
 from corpora.captioners.matching import (
     Node,
+    NoParser,
     PartOfSpeech,
     all_pairs,
     concepts,
     pairs_in_parses,
     pairs_in_words,
     pairs_named,
+    read_conllu,
+    spacy_parser,
 )
-from corpora.captioners.parses import NoParser, read_conllu, spacy_parser
 from corpora.captioners.splits import Described, count_pairs, hold_out, recall, recall_by_agreement
 
 CAPTIONS = {

@@ -1,10 +1,12 @@
 """The command on valid and invalid files. It must not use the database."""
 
-import io
 import json
+from functools import partial
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
+
+from tests.commands import output_of
 
 GOLD = {"1": [["a", "b"], ["a"]], "2": [[7], []], "3": []}
 BOXES = {
@@ -40,10 +42,7 @@ def deviation(precision, recall, f):
     return pytest.approx({"precision": precision, "recall": recall, "f": f})
 
 
-def run(*arguments):
-    out = io.StringIO()
-    call_command("content_selection", *map(str, arguments), stdout=out)
-    return out.getvalue()
+run = partial(output_of, "content_selection")
 
 
 def test_json_is_one_object_with_the_score(write):

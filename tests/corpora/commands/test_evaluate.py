@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Release, ReleasedImage
 from annotate.services.releases import freeze
+from tests.commands import output_of
 from tests.corpora.evaluation.test_java import is_running, wait_until
 from tests.factories import (
     NOON,
@@ -62,10 +64,7 @@ def result(image: int, caption: str) -> dict[str, Any]:
     return {"image_id": image, "caption": caption}
 
 
-def run(*arguments: object) -> str:
-    out = io.StringIO()
-    call_command("evaluate", *map(str, arguments), "--tokeniser", "plain", stdout=out)
-    return out.getvalue()
+run = partial(output_of, "evaluate", "--tokeniser", "plain")
 
 
 def test_json_has_figures_intervals_and_how_they_were_computed(
@@ -263,7 +262,7 @@ def test_a_stopped_command_leaves_no_java_behind(
     )
     java.chmod(0o755)
     root = Path(__file__).resolve().parents[3]
-    environment = {"JAVA": str(java), "TMPDIR": str(temporary), "PATH": "/usr/bin:/bin"}
+    environment = {"TMPDIR": str(temporary), "PATH": f"{tmp_path}:/usr/bin:/bin"}
     command = subprocess.Popen(
         [sys.executable, "manage.py", "evaluate", str(captions), str(results)],
         cwd=root,

@@ -11,8 +11,13 @@ from corpora.content_selection.baselines import (
     BASELINES,
     BY_ORDER,
     MOST_BOXES,
+    Bigrams,
+    Box,
+    Counts,
     Learnt,
     UnfitParts,
+    count_bigrams,
+    count_labels,
     position,
     rankings,
     ranks,
@@ -21,7 +26,6 @@ from corpora.content_selection.baselines import (
     size,
 )
 from corpora.content_selection.metric import score_images
-from corpora.content_selection.priors import Bigrams, Box, Counts, count_bigrams, count_labels
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
 CENTRE = (0.4, 0.4, 0.6, 0.6)

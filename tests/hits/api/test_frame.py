@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from drf_spectacular.renderers import OpenApiJsonRenderer
 
-from accounts.api.whole_schema import written
+from accounts.api.schema import written
 from accounts.models import IdempotencyKey
 from accounts.services import idempotency
 from accounts.services.api_tokens import issue_token

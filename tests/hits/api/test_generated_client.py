@@ -12,13 +12,13 @@ from django.test import Client
 from django.utils import timezone
 from drf_spectacular.renderers import OpenApiJsonRenderer
 
-from accounts.api.whole_schema import written
+from accounts.api.schema import written
 from accounts.services.api_tokens import issue_token
-from annotate.kinds.families import parse_plan
-from annotate.kinds.reading import PRESETS
+from annotate.kinds.reading import PRESETS, parse_plan
 from annotate.models import Campaign
 from annotate.services.releases import freeze
 from tests.factories import (
+    BoxFactory,
     CaptionSetFactory,
     GivenCaptionFactory,
     ImageFactory,
@@ -97,14 +97,20 @@ def material():
     """Keys that name what each sort of campaign works on."""
     images = [ImageFactory(), ImageFactory(), ImageFactory()]
     selection = SelectionFactory(images=images)
-    captions = CaptionSetFactory()
+    captions, others = CaptionSetFactory(), CaptionSetFactory()
     for image in images:
-        GivenCaptionFactory(caption_set=captions, image=image)
+        BoxFactory(image=image)
+        GivenCaptionFactory(caption_set=captions, image=image, text="A hut beside a lake.")
+        GivenCaptionFactory(caption_set=others, image=image, text="A red boat on a lake.")
     sources = [{"name": "model", "caption_set": captions.name}]
+    pair = [*sources, {"name": "another", "caption_set": others.name}]
     return {
         "caption": {"selection": selection.name},
         "correspondence": {"caption_set": captions.name},
         "rating": {"selection": selection.name, "rating": {"sources": sources}},
+        "region": {"selection": selection.name},
+        "refine": {"selection": selection.name},
+        "preference": {"selection": selection.name, "preference": {"sources": pair}},
     }
 
 
@@ -121,6 +127,9 @@ SORTS = {
     "caption": ("caption", {"kind": "caption"}),
     "correspondence": ("correspondence", {"kind": "correspondence"}),
     "rating": ("rating", {"kind": "rating"}),
+    "refine": ("refine", {"kind": "refine"}),
+    "region": ("region", {"kind": "region"}),
+    "preference": ("preference", {"kind": "preference"}),
     "own people": ("caption", {"workers": {"who": "own"}, "hit": {"reward": "0.00"}}),
     "a panel": ("caption", {"workers": {"who": "panel"}}),
     "languages": ("caption", {"languages": ["en", "de"]}),

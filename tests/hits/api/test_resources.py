@@ -200,7 +200,7 @@ def test_responses_are_filtered_by_worker_flag_and_verdict(api, campaign):
     SpotCheckFactory(response=first, verdict="BAD", reason="vague", judged_at=NOON)
     other = ResponseFactory(task__campaign=campaign)
     Assessment.objects.create(
-        response=first, campaign=campaign, worker=first.worker, position=1, codes="brief short_time"
+        response=first, campaign=campaign, worker=first.worker, position=1, codes="brief hasty"
     )
 
     def ids(**filters):
@@ -208,8 +208,11 @@ def test_responses_are_filtered_by_worker_flag_and_verdict(api, campaign):
         return [row["id"] for row in rows]
 
     assert ids(worker=other.worker.pseudonym) == [other.pk]
-    assert ids(flag="short_time") == [first.pk]
-    assert ids(flag="short") == []
+    assert ids(flag="hasty") == [first.pk]
+    assert ids(flag="any") == [first.pk]
+    assert ids(flag="copies_own") == []
+    unknown = api.get("/api/campaigns/pilot/responses/", {"flag": "short_time"})
+    assert (unknown.status_code, "no flag 'short_time'" in unknown.json()["detail"]) == (400, True)
     assert ids(verdict="BAD") == [first.pk]
 
 

@@ -51,6 +51,14 @@ def test_the_images_are_listed_with_their_counts(client, campaign):
     assert "elsewhere" not in page
 
 
+def test_own_images_are_listed_by_their_file_names(client, campaign):
+    TaskFactory(campaign=campaign, image__file_name="cups/coffee_b.jpg")
+
+    page = text_of(client.get("/campaigns/pilot/images/"))
+
+    assert ">coffee_b.jpg</p>" in page
+
+
 def test_captions_are_filtered_and_named(client, campaign):
     ResponseFactory(task__campaign=campaign, text="A red kite over the hill.")
     ResponseFactory(task__campaign=campaign, text="A <b>dog</b> in the snow.")

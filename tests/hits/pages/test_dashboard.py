@@ -1,5 +1,6 @@
 """The researcher's pages, which need sign-in."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -25,6 +26,7 @@ from tests.factories import (
     LinkResponseFactory,
     ResponseFactory,
     SelectionFactory,
+    SpotCheckFactory,
     TaskFactory,
     UserFactory,
 )
@@ -39,6 +41,7 @@ OPEN_TO_ALL = {
     "logout",
     "image-copy",
     "hits:task",
+    "hits:told",
     "admin:login",
     "api-token",
     "api-schema",
@@ -413,6 +416,18 @@ def test_captions_without_a_time_are_not_taken_for_no_captions(signed_in):
     assert "no time has been recorded yet" in page
 
 
+@pytest.mark.parametrize(("ingested", "said"), [(0, "nothing new"), (3, "3 imported")])
+def test_a_sync_that_imported_nothing_shows_no_zeros(signed_in, ingested, said):
+    campaign = CampaignFactory(slug="pilot", status="RUNNING")
+    times = {"started_at": NOON, "seen_at": NOON, "finished_at": NOON}
+    Sync.objects.create(campaign=campaign, ingested=ingested, **times)
+
+    page = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert said in page
+    assert not re.search("<span>0 (imported|approved|rejected)", page)
+
+
 def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):
     CampaignFactory(slug="pilot", endpoint="https://elsewhere.example")
 
@@ -520,3 +535,13 @@ def test_a_surplus_caption_makes_up_for_no_missing_one(signed_in):
     assert "1 <small>of 2</small>" in overview
     assert "1 <small>not needed</small>" in overview
     assert "3 of 4 wanted captions" in finish
+
+
+def test_a_reviewer_is_shown_the_next_review(client):
+    campaign = CampaignFactory(slug="pilot", status=CampaignStatus.RUNNING)
+    SpotCheckFactory(campaign=campaign, response=ResponseFactory(task__campaign=campaign))
+    client.force_login(UserFactory(team__role="REVIEWER"))
+
+    page = client.get("/campaigns/pilot/").content.decode()
+
+    assert "1 caption needs review." in page

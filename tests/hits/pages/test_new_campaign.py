@@ -11,7 +11,7 @@ from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.services.drafts import begin_draft
 from annotate.services.releases import freeze
-from hits.pages.forms import in_words
+from hits.pages.new_campaign.file_form import in_words
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -48,6 +48,7 @@ ENTRIES = {
         "captions__least_words": "6",
         "captions__style": "sentence",
         "captions__most_words": "40",
+        "captions__cannot_describe_quorum": "3",
         "instructions__good": "Two cyclists wait at a red light.\n\nA bus turns left.",
         "instructions__bad": "A street. | says almost nothing",
     },
@@ -289,6 +290,26 @@ def test_the_preview_is_the_task_page(signed_in, draft, state):
     assert "Two cyclists wait at a red light." in page
     assert ("This is a preview" in page) == (state == "preview")
     assert not Campaign.objects.exists()
+
+
+def test_the_preview_shows_the_practice_that_the_steps_ask_for(signed_in, draft):
+    SelectionFactory(name="streets", images=1)
+    image = ImageFactory()
+    for step in ENTRIES:
+        save(signed_in, draft, step)
+    line = rf"{image.key} | bad | A street \| a road. | Two captions."
+    save(signed_in, draft, "instructions", practice__captions=line, practice__pass_mark="50")
+
+    page = signed_in.get(reverse("hits:new_preview", args=[draft.pk, "practice"])).content.decode()
+
+    draft.refresh_from_db()
+    assert draft.file["practice"]["captions"] == [
+        {"image": image.key, "good": False, "text": "A street | a road.", "why": "Two captions."}
+    ]
+    assert "You get tasks if 1 of 1 answers are right." in " ".join(page.split())
+    assert "A street | a road." in page
+    step = signed_in.get(page_of(draft, "instructions"))
+    assert line in step.content.decode()
 
 
 def test_the_preview_of_an_empty_draft_says_what_is_missing(signed_in, draft):
@@ -545,6 +566,55 @@ def test_a_selection_can_be_chosen_from_its_page(signed_in, user):
     assert CampaignDraft.objects.get(owner=user).file["selection"] == "streets"
 
 
+def test_images_become_a_campaign_for_own_people_on_one_page(signed_in, user, settings):
+    settings.MTURK_ENDPOINT = "local"
+    SelectionFactory(name="streets", images=2)
+    begun = signed_in.post("/new/", {"selection": "streets"})
+    draft = CampaignDraft.objects.get(owner=user)
+
+    page = signed_in.get(begun.url)
+    entries = {"name": "Streets", "references": "2", "language": "ar", "hit__reward": "0"}
+    answer = signed_in.post(begun.url, {"seen": seen_on(page), **entries, "budget": ""})
+
+    assert begun.url == page_of(draft, "short")
+    assert "describe 2 images" in page.content.decode()
+    assert answer.url == "/campaigns/streets/publish/?invite"
+    incomplete = signed_in.post(answer.url, {"cost": "much"})
+    assert incomplete.url == answer.url
+    config = Campaign.objects.get(slug="streets").config
+    assert (config.references, config.baselines, config.language) == (2, 0, "ar")
+    assert (config.workers.who, config.priming.by, config.hit.reward) == ("own", "none", 0)
+
+
+def test_a_reward_on_the_one_page_needs_a_budget(signed_in, user, settings):
+    settings.MTURK_ENDPOINT = "local"
+    SelectionFactory(name="streets")
+    begun = signed_in.post("/new/", {"selection": "streets"})
+    entries = {"name": "s", "references": "2", "language": "en", "hit__reward": "0.2"}
+
+    answer = signed_in.post(begun.url, {"seen": seen_on(signed_in.get(begun.url)), **entries})
+
+    assert answer.status_code == 422
+    assert not Campaign.objects.exists()
+
+
+def test_settings_of_a_collection_win_over_those_of_the_one_page(signed_in, user, settings):
+    settings.MTURK_ENDPOINT = "local"
+    SelectionFactory(name="streets")
+    begun = signed_in.post("/new/", {"selection": "streets"})
+    draft = CampaignDraft.objects.get(owner=user)
+    entries = {"name": "s", "references": "2", "language": "en", "hit__reward": "0", "budget": ""}
+    page = signed_in.get(begun.url)
+    on = signed_in.post(begun.url, {"seen": seen_on(page), **entries, "to": "task"})
+
+    save(signed_in, draft, "task", name="s", kind="caption", preset="coco-c5")
+
+    draft.refresh_from_db()
+    assert on.url == page_of(draft, "task")
+    assert draft.file["preset"] == "coco-c5"
+    assert "references" not in draft.file
+
+
 def test_all_images_of_a_split_are_selected_once(signed_in, user):
     ImageFactory.create_batch(2, split="alps.2026")
 
@@ -683,3 +753,48 @@ def test_an_example_comes_back_as_it_was(signed_in, user, text):
     draft.refresh_from_db()
     assert draft.file["instructions"]["good"] == examples["good"]
     assert draft.file["instructions"]["bad"] == examples["bad"]
+
+
+def test_a_preset_fills_in_the_steps_and_its_texts_follow_the_language(signed_in, draft):
+    SelectionFactory(name="streets", images=1)
+    save(signed_in, draft, "task", preset="dci")
+    save(signed_in, draft, "images", references="1", baselines="")
+    page = BeautifulSoup(signed_in.get(page_of(draft, "instructions")).content, "html.parser")
+    shown = {
+        field["name"]: field.get("value") or field.text
+        for field in page.select("[name]")
+        if field.get("type") not in ("checkbox", "radio") or field.has_attr("checked")
+    }
+    for choice in page.select("select"):
+        selected = choice.select_one("option[selected]") or choice.option
+        shown[choice["name"]] = selected["value"] if selected else ""
+    assert shown["captions__target_words"] == "750"
+    assert "part by part" in shown["instructions__rules"]
+
+    entries = {**shown, "language": "de", "captions__style": "paragraph"}
+    names = ("languages", "captions__forbid_there_is", "captions__forbid_line_breaks")
+    for name in (*names, "csrfmiddlewaretoken", "to", "seen"):
+        entries.pop(name, None)
+    seen = seen_on(signed_in.get(page_of(draft, "instructions")))
+    answer = signed_in.post(page_of(draft, "instructions"), {**entries, "seen": seen})
+    reward = BeautifulSoup(signed_in.get(page_of(draft, "reward")).content, "html.parser")
+
+    draft.refresh_from_db()
+    assert answer.status_code == 302
+    assert "instructions" not in draft.file
+    config = parse_config({**draft.file, "budget": 1000, "workers": {"who": "own"}})
+    assert "Teil für Teil" in "".join(config.instructions.rules)
+    assert reward.find(id="id_hit__reward")["value"] == "6.00"
+
+
+def test_the_reward_step_proposes_what_suits_the_length(signed_in, draft):
+    draft.file = {"captions": {"style": "paragraph", "target_words": 300}}
+    draft.save()
+
+    page = BeautifulSoup(signed_in.get(page_of(draft, "reward")).content, "html.parser")
+    save(signed_in, draft, "reward", hit__reward="0.50", hit__minutes="30")
+    again = BeautifulSoup(signed_in.get(page_of(draft, "reward")).content, "html.parser")
+
+    proposed = [page.find(id=f"id_hit__{key}")["value"] for key in ("reward", "minutes")]
+    assert proposed == ["2.40", "48"]
+    assert again.find(id="id_hit__reward")["value"] == "0.50"

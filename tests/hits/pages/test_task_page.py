@@ -1,20 +1,24 @@
 """The task page: what it shows, and how it handles forged, late, long or strange input."""
 
 import json
+from base64 import b64decode
 from datetime import timedelta
+from io import BytesIO
+from itertools import product
 from urllib.parse import urlencode
 
 import pytest
 from bs4 import BeautifulSoup
 from django.core import signing
 from django.utils import timezone
+from PIL import Image
 
 from annotate.models import Worker
 from hits.models import Claim, TaskPage, WorkerBarring
-from hits.pages.task_page import tokens
+from hits.pages.task_page.form import SALT, sign_form
 from hits.services.claims import recount_places
-from hits.services.closed_pages import PAGES_PER_SLOT, close_pages
-from hits.services.task_pages import FrameParameters, TaskForm
+from hits.services.hit_pages import PAGES_PER_SLOT, FrameParameters, close_pages
+from hits.services.task_pages import TaskForm
 from hits.tasks import tell_barring
 from qualcontrol.services.exclusions import pause_worker
 from tests.factories import (
@@ -224,14 +228,14 @@ def test_a_token_of_another_worker_reaches_only_that_workers_page(client, hit):
     number = hit.campaign.tasks.order_by("number")[0].number
     frame = FrameParameters("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN)
 
-    answer(client, hit, token=tokens.sign(TaskForm(frame, timezone.now(), (number,))))
+    answer(client, hit, token=sign_form(TaskForm(frame, timezone.now(), (number,))))
 
     assert TaskPage.objects.answered().get().marketplace_id == "AWORKER2"
 
 
 @pytest.mark.parametrize("content", [{"a": 1}, [1, 2, 3], [{}, "x", []], "text", None])
 def test_a_token_of_another_form_is_refused(client, hit, content):
-    token = signing.dumps(content, salt=tokens.SALT)
+    token = signing.dumps(content, salt=SALT)
 
     assert answer(client, hit, token=token).status_code == 403
 
@@ -451,11 +455,9 @@ def test_a_page_lasts_as_long_as_an_assignment(client, hit):
 
 
 COUNTS = {
-    "keystrokes": 61,
-    "pastes": 1,
-    "pasted_characters": 12,
     "seconds_writing": 33.5,
     "times_left": 2,
+    "characters": {"typed": 61, "pasted": 12},
 }
 
 
@@ -491,8 +493,50 @@ def test_without_the_pages_script_nothing_was_counted(client, hit):
 def test_the_worker_is_told_what_is_counted(client, hit):
     page = client.get(address(hit)).content.decode()
 
-    assert "the number of keystrokes and pastes" in page
+    assert "how many characters you typed, dictated or pasted" in page
     assert "What you type is not recorded before you submit" in page
+
+
+def dots_in(page):
+    """The number of dots in the page's picture, as somebody sees it who looks at it."""
+    picture = BeautifulSoup(page.content, "html.parser").select_one("p.dots img")["src"]
+    image = Image.open(BytesIO(b64decode(picture.split(",")[1])))
+    places = product(range(0, image.width, 40), range(0, image.height, 40))
+    cells = (image.crop((x, y, x + 40, y + 40)) for x, y in places)
+    return sum(len(cell.getcolors()) > 1 for cell in cells)
+
+
+def test_a_first_answer_confirms_the_sentence_and_counts_the_dots(client):
+    writing = {"confirm": "I write without AI.", "question": True}
+    campaign = make_campaign(tasks=2, writing=writing)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
+    page = client.get(address(hit))
+    number = str(dots_in(page))
+    given = {"behaviour-confirmed": "yes", "behaviour-dots": number}
+
+    without_box = answer(client, hit, **{**given, "behaviour-confirmed": ""})
+    miscounted = answer(client, hit, **{**given, "behaviour-dots": "12"})
+    right = answer(client, hit, **given)
+    again = answer(client, hit, SENTENCE.replace("dog", "cat"))
+
+    assert "I write without AI." in page.content.decode()
+    assert without_box.status_code == miscounted.status_code == 422
+    assert "Please confirm the sentence" in without_box.content.decode()
+    assert "Please count the dots in the picture again" in miscounted.content.decode()
+    assert right.status_code == again.status_code == 200
+    assert b"behaviour-dots" not in right.content
+    assert not any("behaviour" in name for name in TaskPage.objects.get().fields)
+
+
+def test_who_has_submitted_before_is_asked_nothing_more(client):
+    campaign = make_campaign(tasks=2, writing={"confirm": "I write without AI.", "question": True})
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
+    ResponseFactory(task=campaign.tasks.first(), worker=account().worker)
+
+    page = client.get(address(hit))
+
+    assert "I write without AI." not in page.content.decode()
+    assert "dots" not in page.content.decode()
 
 
 @pytest.mark.parametrize(

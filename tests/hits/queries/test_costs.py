@@ -119,7 +119,7 @@ def test_a_campaign_without_reward_and_budget_gets_its_hits(marketplace, request
     assert sum(hit.slots for hit in Hit.objects.all()) == 6
     assert {(hit.reward, hit.fee) for hit in Hit.objects.all()} == {(ZERO, ZERO)}
     assert spend(campaign).committed == ZERO
-    assert estimate(campaign).total == slot_cost(campaign) == fee_for(ZERO, 10) == ZERO
+    assert estimate(campaign).total == slot_cost(campaign.config) == fee_for(ZERO, 10) == ZERO
     assert shortfall(campaign, spend(campaign)) is None
 
 

@@ -25,7 +25,7 @@ def answers(campaign, seconds):
 
 
 def found():
-    return pilots("caption", team=first_team(at=NOON), at_endpoint="local")
+    return pilots(CONFIG, team=first_team(at=NOON), at_endpoint="local")
 
 
 def sources():

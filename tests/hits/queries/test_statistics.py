@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from annotate.models import ImportedFile, ResponseStatus
-from hits.pages.charts import course_path
+from hits.pages.campaigns import course_path
 from hits.queries.statistics import (
     MOST_STEPS,
     Hour,

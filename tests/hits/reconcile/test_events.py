@@ -301,7 +301,7 @@ def test_events_are_called_off_when_the_queue_is_gone(opened, marketplace, queue
 
 
 def test_a_marketplace_that_sends_no_events_is_polled(db, requester, queue, settings, monkeypatch):
-    monkeypatch.setattr("hits.reconcile.listen.VERSION", "1999-01-01")
+    monkeypatch.setattr("hits.reconcile.hit_types.VERSION", "1999-01-01")
     campaign = make_campaign(tasks=1)
 
     done = reconcile(campaign)

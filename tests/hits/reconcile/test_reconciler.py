@@ -23,7 +23,7 @@ from hits.mturk.endpoints import WrongEndpoint
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
-from hits.services.closed_pages import close_pages
+from hits.services.hit_pages import close_pages
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
 from qualcontrol.models import HeldPayment
 from qualcontrol.review.judging import keep_judgement, reject_response

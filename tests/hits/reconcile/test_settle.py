@@ -281,6 +281,36 @@ def test_a_bonus_that_is_refused_stops_no_other(campaign, monkeypatch):
     assert Bonus.objects.filter(sent_at=None).count() == 1
 
 
+@pytest.mark.parametrize(
+    ("error", "is_over"),
+    [
+        (MarketplaceError("Worker has closed the account.", "RequestError", is_refusal=True), True),
+        (MarketplaceError("Too fast.", "ThrottlingException", is_refusal=True), False),
+        (MarketplaceError("Who?", "AccessDeniedException", is_refusal=True), False),
+        (MarketplaceError("No answer.", "NoAnswer"), False),
+    ],
+)
+def test_a_bonus_that_is_refused_for_a_day_is_given_up_and_frees_its_budget(
+    campaign, monkeypatch, error, is_over
+):
+    def fail(_: int) -> None:
+        raise error
+
+    wish = {"assignment": assignments()[0], "amount": Decimal("0.10"), "reason": "Thanks"}
+    bonus = plan_bonus(**wish, at=timezone.now() - timedelta(hours=23))
+    left = spend(campaign).left
+    before_call(monkeypatch, "send_bonus", fail)
+
+    reconcile(campaign, steps=(settle,))
+    assert spend(campaign).left == left
+    Bonus.objects.update(planned_at=timezone.now() - timedelta(hours=25))
+    done = reconcile(campaign, steps=(settle,))
+
+    bonus.refresh_from_db()
+    assert (done.problems == 0, bonus.refusal == str(error)) == (is_over, is_over)
+    assert spend(campaign).left == left + (bonus.amount + bonus.fee if is_over else 0)
+
+
 # For two equal bonuses: their ages in hours, and those that a killed process has paid unrecorded.
 KILLED = [
     ((48, 48), ()),

@@ -98,7 +98,7 @@ def test_a_caption_counts_with_its_time_its_worker_and_how_it_was_written(campai
     assert (response.status, response.seconds) == (ResponseStatus.SUBMITTED, 31)
     assert response.submitted_at == at
     assert (response.caption.text, response.submission) == (" A  brown\ndog runs. ", None)
-    assert (response.behaviour.pastes, response.behaviour.keystrokes) == (1, None)
+    assert response.behaviour.characters == {"pasted": 20}
     account = WorkerAccount.objects.get()
     assert (account.endpoint, account.marketplace_id) == ("local", "A1")
     assert response.worker == account.worker
@@ -434,8 +434,8 @@ def test_a_table_says_what_was_pasted_and_who_saw_keywords(campaign, tmp_path):
 
     call_command("import_captions", "pilot", path, stdout=out)
 
-    said = Response.objects.order_by("pk").values_list("behaviour__pastes", "primed")
-    assert list(said) == [(1, False), (None, None), (0, True)]
+    said = Response.objects.order_by("pk").values_list("behaviour__characters", "primed")
+    assert list(said) == [({"pasted": 17}, False), (None, None), ({"pasted": 0}, True)]
     assert "line 5: pasted is neither true nor false: 'perhaps'" in out.getvalue()
 
 

@@ -16,13 +16,13 @@ from hits.models import Assignment, Bonus, Claim, Hit, HitStatus, MessageRecipie
 from hits.queries.costs import spend
 from hits.reconcile.reading import adopt
 from hits.reconcile.retire import close
+from hits.reconcile.storing import recount
 from hits.reconcile.top_up import plan_slots
 from hits.services.bonuses import BonusNotPossible, Wish, plan_bonus, plan_bonuses
-from hits.services.closed_pages import close_pages
 from hits.services.collected import import_collected
-from hits.services.counts import recount
+from hits.services.hit_pages import FrameParameters, close_pages
 from hits.services.messages import plan_message
-from hits.services.task_pages import FrameParameters, open_page, store_answers
+from hits.services.task_pages import open_page, store_answers
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Pause
 from qualcontrol.services.locks import lock_worker

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.services.responses import discard
 from hits.models import Assignment
-from hits.services.counts import recount
+from hits.reconcile.storing import recount
 from hits.services.payments import ask_for_rejection, put_back, take_up
 from qualcontrol.models import Act, Decision, HeldCause, HeldPayment
 from qualcontrol.services.errors import CannotReject, ReasonMissing

@@ -10,24 +10,23 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
+from background.jobs.requests import JOBS_ARE_KEPT, delete_old_jobs
 from background.models import Job, Notice
-from background.retention import JOBS_ARE_KEPT, delete_old_jobs
 from config.celery import app
 from hits import tasks
 from hits.models import ProcessedMessage, Sync, TaskPage
 from hits.services import retention
 from hits.services.claims import recount_places
-from hits.services.closed_pages import KEPT_AFTER_EXPIRY, delete_expired_pages
+from hits.services.hit_pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from hits.services.retention import (
     NOTICES_ARE_KEPT,
     Outcome,
-    Rule,
     delete_expired_sessions,
     delete_old_notices,
     tidy,
 )
 from hits.services.syncs import delete_old_messages, delete_old_syncs
-from shared.database.deletion import delete_in_batches
+from shared.database.transactions import delete_in_batches
 from tests.factories import NOON, CampaignFactory, ClaimFactory, TaskFactory, TaskPageFactory
 
 pytestmark = pytest.mark.django_db
@@ -87,11 +86,12 @@ def test_rows_are_deleted_in_batches(django_assert_num_queries):
     assert (deleted, Session.objects.count()) == (5, 0)
 
 
-def test_a_rule_that_fails_does_not_stop_the_others():
+def test_a_rule_that_fails_does_not_stop_the_others(monkeypatch):
     session("old", NOON - timedelta(days=1))
-    rules = (Rule("broken rows", fail), Rule("sessions", delete_expired_sessions))
+    rules = {"broken rows": fail, "sessions": delete_expired_sessions}
+    monkeypatch.setattr(retention, "RULES", rules)
 
-    outcomes = list(tidy(at=NOON, rules=rules))
+    outcomes = list(tidy(at=NOON))
 
     assert outcomes == [
         Outcome("broken rows", error="the server closed the connection"),
@@ -110,10 +110,7 @@ def test_the_command_prints_what_it_deleted():
 
 
 def test_the_command_fails_where_a_rule_failed(monkeypatch):
-    monkeypatch.setattr(
-        "hits.management.commands.tidy.tidy",
-        lambda *, at: tidy(at=at, rules=(Rule("broken rows", fail),)),
-    )
+    monkeypatch.setattr(retention, "RULES", {"broken rows": fail})
 
     with pytest.raises(CommandError, match="broken rows: the server closed the connection"):
         call_command("tidy", stdout=StringIO())
@@ -168,9 +165,3 @@ def test_messages_of_the_queue_go_once_they_cannot_be_repeated():
         "14",
         "16no JSON",
     }
-
-
-def test_every_rule_is_named_once():
-    names = [rule.what for rule in retention.RULES]
-
-    assert len(set(names)) == len(names)

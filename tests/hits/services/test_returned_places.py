@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from hits.models import Claim, TaskPage
 from hits.services.claims import give_back_places, recount_places
-from hits.services.closed_pages import close_pages
-from hits.services.task_pages import FrameParameters, open_page, store_answers
+from hits.services.hit_pages import FrameParameters, close_pages
+from hits.services.task_pages import open_page, store_answers
 from tests.factories import NOON, HitFactory, HitTypeFactory
 from tests.hits.conftest import make_campaign
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotate.exports.records import context_of
-from annotate.models import Behaviour, CampaignStatus, Release
+from annotate.models import Behaviour, CampaignStatus, Caption, Release
 from background.models import Failure, Job, JobLine
 from config.environment import Environment
 from hits.models import (
@@ -81,7 +81,7 @@ def released(account, *, name, at=NOON, status=CampaignStatus.FINISHED, **values
     response = ResponseFactory(
         task__campaign=campaign, worker=account.worker, assignment=assignment
     )
-    Behaviour.objects.create(response=response, keystrokes=12)
+    Behaviour.objects.create(response=response, characters={"typed": 12})
     Release.objects.create(
         name=name, campaign=campaign, seed=0, created_at=at, context=context_of(campaign)
     )
@@ -253,10 +253,12 @@ def test_erasing_deletes_what_leads_to_the_person_and_keeps_answers():
         answered_at=NOON,
     )
     ada = UserFactory(username="ada")
+    Caption.objects.update(remark="Ada, from Paris")
+    assert data_of(account.worker)["answers"][0]["remark"] == "Ada, from Paris"
 
     done = erase_worker(worker=account.worker, by=ada, at=LATER)
 
-    assert done == (1, 1, 1, 1, 1)
+    assert done == (1, 1, 2, 1, 1)
     account.refresh_from_db()
     assert (account.id_deleted_at, account.erased_by) == (LATER, ada)
     assert TaskPage.objects.get() == other
@@ -370,7 +372,7 @@ def test_the_file_has_everything_about_the_worker_and_nothing_of_others():
 
     assert data["account"]["worker_id"] == "AONE"
     assert [answer["campaign"] for answer in data["answers"]] == ["pilot"]
-    assert data["answers"][0]["behaviour"]["keystrokes"] == 12
+    assert data["answers"][0]["behaviour"]["characters"] == {"typed": 12}
     assert data["assignments"][0]["status"] == "approved"
     assert "ATWO" not in json.dumps(data)
 

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
-from leaderboard.queries.allowances import allowance_of
+from leaderboard.queries import allowance_of
 from leaderboard.scoring.queue import score_waiting
 from leaderboard.services.errors import SubmissionRefused
 from leaderboard.services.scoring import (

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from corpora.errors import DomainError
 from leaderboard.models import Submission, SubmissionStatus
-from leaderboard.queries.allowances import allowance_of
+from leaderboard.queries import allowance_of
 from leaderboard.services.challenges import set_closing
 from leaderboard.services.errors import LimitReached, NotOpen, SubmissionRefused, SubmittedBefore
 from leaderboard.services.submissions import withdraw

@@ -1,6 +1,7 @@
 """Groups of own people by API: a program signs requests with its requester's keys."""
 
 import json
+from time import sleep
 
 import pytest
 from botocore.auth import SigV4Auth
@@ -10,8 +11,8 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import Activity, Membership, PeopleGroup
-from marketplace.pages.people.links import group_url
-from marketplace.services import members, people_groups, worker_data
+from marketplace.pages.links import group_url
+from marketplace.services import people_groups, retention
 from tests.marketplace.factories import make_hit_type, make_requester
 from tests.marketplace.people import (
     TEXTS,
@@ -23,6 +24,7 @@ from tests.marketplace.people import (
     path_of,
     work,
 )
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 GROUPS, HIT_TYPES = "/people/groups", "/people/hit-types"
@@ -83,6 +85,13 @@ def test_addresses_are_invited_once(program, mailoutbox, settings):
     assert again == (201, {"new": 0, "known": 2})
 
 
+@pytest.mark.parametrize(("backend", "sends"), [("locmem", True), ("smtp", False)])
+def test_a_group_says_whether_its_link_can_be_mailed(program, settings, backend, sends):
+    settings.EMAIL_BACKEND = f"django.core.mail.backends.{backend}.EmailBackend"
+
+    assert program.make()["sends_mail"] is sends
+
+
 def test_a_group_is_changed_closed_and_gets_a_new_link(program):
     group = program.make()
     address = f"{GROUPS}/{group['id']}"
@@ -124,7 +133,7 @@ def test_withdrawn_work_of_all_groups_is_listed_once_as_the_import_reads_it(prog
     assert sorted(program.send("PUT", address, {})[1]["members"]) == sorted(both)
 
     for member in Membership.objects.all():
-        members.withdraw(membership=member, by="operator", at=clock.now())
+        people_groups.withdraw(membership=member, by="operator", at=clock.now())
 
     _, listed = program.send("GET", f"{address}/withdrawals")
     assert [(each["worker_id"], each["assignment_id"]) for each in listed] == [
@@ -188,8 +197,8 @@ def test_names_are_told_as_far_as_the_consent_goes(program):
     for name in ("Mia", "Gone", "Erased"):
         join(group, name)
     join(silent, "Ben")
-    members.withdraw(membership=membership_of("Gone"), by="person", at=clock.now())
-    worker_data.erase_worker(worker=membership_of("Erased").worker, at=clock.now())
+    people_groups.withdraw(membership=membership_of("Gone"), by="person", at=clock.now())
+    retention.erase_worker(worker=membership_of("Erased").worker, at=clock.now())
 
     _, told = program.send("GET", f"{address}/names")
 
@@ -258,3 +267,23 @@ def test_nothing_is_answered_without_a_right_signature(program):
         assert program.send(method, path, None)[0] == 401
         assert program.send(method, path, None, Authorization="")[0] == 401
     assert program.send("PUT", GROUPS, {})[0] == 405
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_changes_at_once_neither_undoes_the_other(program, monkeypatch):
+    group, plan_of = program.make(), people_groups.plan_of
+
+    def slow(found):
+        plan = plan_of(found)
+        sleep(0.3)
+        return plan
+
+    monkeypatch.setattr(people_groups, "plan_of", slow)
+    changes = [{"organizer": "Another lab"}, {"contact": "help@lab.example"}]
+    path = f"{GROUPS}/{group['id']}"
+
+    answers = at_once(lambda change: program.send("PATCH", path, change), changes)
+
+    assert [status for status, _ in answers] == [200, 200]
+    found = PeopleGroup.objects.get(pk=group["id"])
+    assert (found.organizer, found.contact) == ("Another lab", "help@lab.example")

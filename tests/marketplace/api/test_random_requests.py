@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from marketplace.api import dispatch
+from marketplace.api.calls import HANDLERS, Call
 from marketplace.api.errors import ApiError
-from marketplace.api.registry import HANDLERS, Call
 from marketplace.api.shapes import shaped
 from marketplace.api.signing import SERVICE
 from marketplace.api.validation import operation, service, validate

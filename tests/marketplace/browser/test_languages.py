@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from marketplace import clock
 from marketplace.models import AttentionCheck, Hit, HitType, Screening
-from marketplace.pages.people.links import group_url
-from marketplace.services import attention, people_groups, screenings, studies
+from marketplace.pages.links import group_url
+from marketplace.services import people_groups, studies
 from tests.marketplace.browser.test_frames import HTML_QUESTION, WRITTEN_FOR_AMAZON
 from tests.marketplace.factories import make_hit, make_hit_type
 from tests.marketplace.people import make_group, path_of
@@ -108,7 +108,7 @@ def test_a_study_from_its_first_page_to_the_code(marketplace, page, look, langua
         ),
         at=clock.now(),
     )
-    screenings.set_screening(
+    studies.set_screening(
         study=study,
         screening=Screening(
             consent=texts["consent"],
@@ -124,7 +124,7 @@ def test_a_study_from_its_first_page_to_the_code(marketplace, page, look, langua
         choices=[texts["right"], texts["wrong"]],
         right_choice=texts["right"],
     )
-    attention.set_checks(study=study, checks=[check])
+    studies.set_checks(study=study, checks=[check])
 
     page.goto(f"{marketplace.url}/join/{study.slug}?PROLIFIC_PID=p1")
     look()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from marketplace import clock
 from marketplace.models import Account, HitLayout, Requester, Study
-from marketplace.services import accounts, layouts, payouts, studies
+from marketplace.services import accounts, hit_types, money, studies
 from tests.accessibility import violations_in_both_schemes
 from tests.marketplace.driver import create_hit, create_hit_type
 from tests.marketplace.factories import make_hit_type
@@ -41,7 +41,7 @@ def busy_marketplace(marketplace) -> list[str]:
     hit = create_hit(client, hit_type_id, MaxAssignments=3)
     worker = marketplace.worker(country="NL")
     client.approve_assignment(AssignmentId=worker.work(hit_type_id))
-    payouts.pay_out(at=now)
+    money.pay_out(at=now)
     marketplace.worker().work(hit_type_id)
     lab = Requester.objects.get()
     for at in (now, now - timedelta(days=1)):
@@ -50,7 +50,7 @@ def busy_marketplace(marketplace) -> list[str]:
         assignments=3, completion_code="C1A2B3", return_url="https://panel.example/complete"
     )
     studies.create_study(name="Everyday scenes", hit_type=lab.hit_types.get(), plan=plan, at=now)
-    layouts.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
+    hit_types.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
     return [
         "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",
         "invitations", "studies", "groups", "layouts", "hits", f"hits/{hit['HITId']}",
@@ -75,6 +75,20 @@ def test_no_page_of_the_operators_has_a_fault_or_scrolls_sideways(
             faults[path] = "scrolls sideways"
 
     assert faults == {}
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_operators_backups_and_the_account_are_reached_from_every_page(operator, width):
+    operator.set_viewport_size({"width": width, "height": 844})
+    header = operator.get_by_role("banner")
+
+    for link, heading in (
+        ("Operators", "Operators"),
+        ("Backups", "Backups"),
+        ("Your account: root", "Your account"),
+    ):
+        header.get_by_role("link", name=link).click()
+        expect(operator.get_by_role("heading", name=heading, level=1)).to_be_visible()
 
 
 def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operator):
@@ -119,7 +133,7 @@ def test_an_operator_sets_up_an_app_and_adds_another_operator(marketplace, opera
     operator.get_by_role("button", name="Turn on").click()
     expect(operator.get_by_role("status")).to_contain_text("Keep these recovery codes")
     operator.get_by_role("link", name="Marketplace admin").click()
-    operator.get_by_role("link", name="Operators").click()
+    operator.get_by_role("navigation").get_by_role("link", name="Operators").click()
     operator.get_by_label("Name").fill("ada")
     operator.get_by_role("button", name="Add operator").click()
     link = operator.locator(".address").inner_text()
@@ -135,7 +149,7 @@ def test_an_operator_sets_up_an_app_and_adds_another_operator(marketplace, opera
 
     expect(guest.get_by_role("heading", name="Overview")).to_be_visible()
     operator.get_by_role("link", name="Marketplace admin").click()
-    operator.get_by_role("link", name="Operators").click()
+    operator.get_by_role("navigation").get_by_role("link", name="Operators").click()
     operator.get_by_role("button", name="Remove ada").click()
     expect(operator.get_by_role("status")).to_have_text("Operator ada removed.")
     guest.reload()

@@ -65,6 +65,24 @@ def test_an_operator_of_the_requester_site_is_signed_in_and_led_to_the_page():
     assert client.get(BEGIN, {"next": "/operator/hits"}).url == "/operator/hits"
 
 
+def test_an_operator_from_the_requester_site_sets_a_password_without_an_old_one():
+    client, other = Client(), Client()
+    assert "Sign in at Caption campaigns" in client.get("/operator/sign-in").content.decode()
+    for each in (client, other):
+        arrive(each, text_for(state_of(each)))
+    page = client.get("/operator/account").content.decode()
+    assert "You sign in at Caption campaigns" in page
+    assert "by your password alone" not in page
+    assert "old_password" not in page
+
+    password = "a password of this site"
+    client.post("/operator/account", {"new_password1": password, "new_password2": password})
+
+    assert User.objects.get().check_password(password)
+    assert [is_in(client), is_in(other)] == [True, False]
+    assert "old_password" in client.get("/operator/account").content.decode()
+
+
 def test_a_text_works_once_and_in_the_session_that_asked():
     client, other = Client(), Client()
     text = text_for(state_of(client))

@@ -16,7 +16,7 @@ from marketplace.models import (
     Study,
     Worker,
 )
-from marketplace.services import accounts, layouts, studies
+from marketplace.services import accounts, hit_types, studies
 from tests.marketplace.factories import make_hit_type, make_requester
 
 pytestmark = pytest.mark.django_db
@@ -153,7 +153,7 @@ def test_a_layout_of_the_page_has_the_gaps_of_its_html(operator):
 def test_a_layout_that_no_hit_could_show_is_refused(operator):
     lab = make_requester()
     given = {"requester": lab.pk, "name": "Captions", "frame_height": "0"}
-    layouts.create_layout(requester=lab, name="Captions", page="<p>x</p>", at=clock.now())
+    hit_types.create_layout(requester=lab, name="Captions", page="<p>x</p>", at=clock.now())
 
     taken = operator.post("/operator/layouts", {**given, "page": "<p>y</p>"})
     ending = operator.post("/operator/layouts", {**given, "name": "New", "page": "a ]]> b"})
@@ -170,7 +170,9 @@ def test_a_page_asks_for_no_more_where_there_is_more_to_show(
     for number in range(5):
         accounts.invite(uses=5, expires_at=clock.now() + timedelta(days=1), at=clock.now())
         make_study(name=f"Study {number}")
-        layouts.create_layout(requester=make_requester(), name="L", page="<p>x</p>", at=clock.now())
+        hit_types.create_layout(
+            requester=make_requester(), name="L", page="<p>x</p>", at=clock.now()
+        )
 
     with django_assert_max_num_queries(4):
         answer = operator.get(f"/operator/{path}")

@@ -10,7 +10,7 @@ from marketplace.api.dispatch import HANDLERS
 from marketplace.models import Activity, Hit, HitStatus, Worker
 from marketplace.operator.records import WORDS
 from marketplace.services import people_groups
-from marketplace.services.hits import describe
+from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.people import make_group

@@ -10,9 +10,8 @@ from django.test import Client
 from marketplace import clock, errors
 from marketplace.models import Assignment, AssignmentStatus, Consent, Membership, Worker
 from marketplace.pages.decorators import MEMBERS_PAGES
-from marketplace.pages.people.access import SENTENCES, plainly
-from marketplace.pages.people.links import group_url
-from marketplace.pages.sign_in import sign_in_url
+from marketplace.pages.links import group_url, sign_in_url
+from marketplace.pages.problems import SENTENCES, plainly
 from marketplace.services import people_groups, reviews
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_worker
@@ -66,6 +65,19 @@ def test_nobody_joins_without_consent_and_a_name(fields):
     assert answer.status_code == 400
     assert 'role="alert"' in answer.content.decode()
     assert not Worker.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("shows_names", "said"),
+    [
+        (True, "Dr. Example sees your name beside your answers."),
+        (False, "Dr. Example sees a number beside your answers, not your name."),
+    ],
+)
+def test_who_joins_reads_whether_the_name_is_seen_beside_the_answers(shows_names, said):
+    group = make_group(shows_names=shows_names)
+
+    assert said in words_of(Client().get(path_of(group_url(group))))
 
 
 def test_a_closed_group_and_a_replaced_link_admit_nobody():
@@ -272,3 +284,42 @@ def test_dollars_are_shown_to_people_who_are_paid(reward, shown):
     texts = [words_of(person.get(page)) for page in pages[:2]] + [words_of(Client().get(pages[2]))]
 
     assert ["$" in text for text in texts] == [shown] * 3
+
+
+def test_a_member_without_a_password_is_told_before_signing_out_that_they_need_a_link():
+    client = join(make_group(language="de"))
+
+    answer = client.post("/sign-out")
+
+    words = words_of(answer)
+    assert "Sie haben kein Passwort" in words
+    assert "/account#password-heading" in answer.content.decode()
+    assert client.get("/home").status_code == 200
+    assert client.post("/sign-out", {"sure": "yes"}).url == "/sign-in"
+    assert client.get("/home").status_code == 302
+
+
+def test_a_member_with_a_password_signs_out_at_once():
+    client = join(make_group())
+    client.post("/profile/password", {"password": "a long password"})
+
+    assert client.post("/sign-out").url == "/sign-in"
+    assert client.get("/home").status_code == 302
+
+
+def test_a_member_reads_the_beginning_of_what_they_wrote_and_nothing_of_others():
+    group = make_group()
+    offer = make_offer(group)
+    mine, other = join(group, "Mia"), join(group, "Nur")
+    fields = {
+        "token": "a:b:c",
+        "behaviour-1": '{"seconds": 2}',
+        "caption-1": "A dog <b>" + " x" * 99,
+    }
+    for client, sent in ((mine, fields), (other, {"caption-1": "Two cats."})):
+        client.post("/mturk/externalSubmit", {"assignmentId": begin(client, offer), **sent})
+
+    for page in ("/home", "/home/done"):
+        [cell] = BeautifulSoup(mine.get(page).content, "lxml").select("tbody .description")
+        assert cell.text.startswith("A dog <b> x x")
+        assert len(cell.text) == 100

@@ -15,7 +15,7 @@ from marketplace.models import Assignment, Hit, Screening, Study
 from marketplace.panels import client as prolific_client
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.services import studies as panel_studies
-from marketplace.services import screenings, studies
+from marketplace.services import studies
 from simulation.prolific.routes import Routes
 from simulation.prolific.state import Submission, World
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester
@@ -111,7 +111,7 @@ def make_panel_study(
         at=clock.now(),
     )
     if screening is not None:
-        screenings.set_screening(study=study, screening=screening)
+        studies.set_screening(study=study, screening=screening)
     panel_plan = panel_studies.PanelPlan(
         **{
             "description": "Describe photographs.",

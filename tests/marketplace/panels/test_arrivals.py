@@ -13,11 +13,12 @@ from django.test import Client
 from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import Participation, Screening, Worker
-from marketplace.panels import signatures
+from marketplace.panels import arrivals
+from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy, PanelSubmission
 from marketplace.panels.services import rounds, submissions
 from marketplace.panels.services import studies as panel_studies
-from marketplace.services import screenings
+from marketplace.services import studies
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import World, new_id
 from tests.marketplace.panels.people import (
@@ -56,11 +57,11 @@ def there(world, settings, monkeypatch):
 def stand_in(world, there, monkeypatch) -> StandIn:
     """The stand-in whose keys the site knows."""
     made = StandIn(world, token=TOKEN)
-    keys = signatures.KeySet([made.key])
-    signatures.keys.forget()
-    monkeypatch.setattr(signatures.keys, "_ask", lambda: keys)
+    keys = arrivals.KeySet([made.key])
+    arrivals.keys.forget()
+    monkeypatch.setattr(arrivals.keys, "_ask", lambda: keys)
     yield made
-    signatures.keys.forget()
+    arrivals.keys.forget()
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_a_signature_for_another_study_is_refused(stand_in, signed):
     token = stand_in.sign("https://elsewhere.example/join/x", "s", {}, now=now)
 
     with pytest.raises(panel_studies.PanelRefused, match="another study"):
-        signatures.check_arrival(token, audience="https://here.example/join/x", now=now)
+        arrivals.signed_arrival(token, audience="https://here.example/join/x", now=now)
 
 
 def hook(body: dict, *, secret: str = SECRET, age: float = 0, client: Client | None = None):
@@ -189,7 +190,7 @@ def test_a_hook_without_a_valid_signature_changes_nothing(world, there, settings
 def checked(world, there) -> PanelStudy:
     """A study that asks for consent and has a question."""
     panel_study = make_panel_study(hits=1)
-    screenings.set_screening(study=panel_study.study, screening=Screening(**CHECK))
+    studies.set_screening(study=panel_study.study, screening=Screening(**CHECK))
     publish(panel_study)
     return panel_study
 
@@ -230,7 +231,7 @@ def test_two_wrong_answers_lead_to_a_return_and_never_to_a_rejection(world, chec
             submission=PanelSubmission.objects.get(),
             category="FAILED_CHECK",
             reason="You failed the question. " * 6,
-            there=panel_studies.panel(),
+            there=prolific(),
         )
 
 
@@ -272,6 +273,4 @@ def test_a_screening_that_cannot_work_is_refused(there, changes):
     panel_study = make_panel_study()
 
     with pytest.raises(StudyRefused):
-        screenings.set_screening(
-            study=panel_study.study, screening=Screening(**{**CHECK, **changes})
-        )
+        studies.set_screening(study=panel_study.study, screening=Screening(**{**CHECK, **changes}))

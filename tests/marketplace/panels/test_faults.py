@@ -12,9 +12,9 @@ from django.db import connection
 from marketplace import clock
 from marketplace.models import Assignment, AssignmentStatus, Participation, Screening, Worker
 from marketplace.models.accounts import ExternalIdentity
+from marketplace.panels.client import prolific
 from marketplace.panels.models import BatchState, BonusBatch
 from marketplace.panels.services import amounts, bonuses, rounds
-from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, reviews
 from simulation.prolific.state import World, new_id
 from tests.marketplace.panels.people import connect, make_panel_study, publish
@@ -72,7 +72,7 @@ def person_decides(world, panel_study, at) -> None:
         bonuses.decide_unclear(
             batch=batch,
             was_paid=was_paid,
-            there=panel_studies.panel(),
+            there=prolific(),
             operator="root",
             at=at,
         )

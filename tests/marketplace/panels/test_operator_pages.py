@@ -276,6 +276,55 @@ def test_a_published_client_can_post_approve_pay_and_delete():
     assert deleted[0] == 400, "only a draft can be deleted"
 
 
+def test_a_published_client_can_make_a_project_list_submissions_and_screen_out():
+    """Further requests of Dallinger 12.4's client, which screens participants itself."""
+    world = World()
+    app = StandIn(world, token="t")
+
+    def ask(method: str, path: str, body: object = None, query: str = ""):
+        status, text, _ = call(app, method, f"/api/v1{path}", token="t", body=body, query=query)
+        return status, json.loads(text)
+
+    status, project = ask("POST", f"/workspaces/{world.workspace}/projects/", {"title": "birds"})
+    assert status == 201
+    projects = ask("GET", f"/workspaces/{world.workspace}/projects/")[1]["results"]
+    assert [each["title"] for each in projects] == ["Stand-in", "birds"]
+    draft = {
+        "name": "n", "description": "d", "external_study_url": "https://a.example/",
+        "prolific_id_option": "url_parameters", "completion_code": "A", "reward": 100,
+        "total_available_places": 2, "estimated_completion_time": 5, "project": project["id"],
+        "is_custom_screening": True,
+    }  # fmt: skip
+    study = world.study(ask("POST", "/studies/", draft)[1]["id"])
+    other = world.study(ask("POST", "/studies/", {**draft, "is_custom_screening": False})[1]["id"])
+    path = f"/projects/{world.project}/studies/"
+    assert ask("GET", path)[1]["results"] == []
+    for each in (study, other):
+        world.move_study(each, "PUBLISH")
+    screened, kept = (world.take_place(study, name) for name in ("p1", "p2"))
+    elsewhere = world.take_place(other, "p1")
+
+    def screen_out(of, *submissions, **more):
+        ids = [each.id for each in submissions]
+        body = {"submission_ids": ids, "bonus_per_submission": 0.2, **more}
+        return ask("POST", f"/studies/{of.id}/screen-out-submissions/", body)[0]
+
+    assert screen_out(study, kept, elsewhere) == 400
+    assert screen_out(other, elsewhere) == 400
+    assert screen_out(study, screened, increase_places=True) == 200
+    assert screen_out(study, screened) == 400
+
+    found = ask("GET", "/submissions/", query=f"study={study.id}")[1]["results"]
+    assert [row["status"] for row in found] == ["SCREENED OUT", "ACTIVE"]
+    assert (screened.bonuses, kept.bonuses, study.places) == ([20], [], 2)
+    assert world.take_place(study, "p3").status == "ACTIVE"
+    assert len(ask("GET", "/submissions/")[1]["results"]) == 4
+    assert ask("GET", "/messages/unread/") == (
+        200,
+        {"results": [], "_links": {"next": {"href": None}}},
+    )
+
+
 def test_lists_of_the_stand_in_have_pages():
     world = World()
     app = StandIn(world, token="t")

@@ -11,10 +11,10 @@ from django.test import Client
 from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import AttentionAnswer, AttentionCheck, Participation, Screening, Transfer
+from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
-from marketplace.panels.services import amounts, decisions, rounds, submissions
-from marketplace.panels.services import studies as panel_studies
-from marketplace.services import attention, reviews, screenings
+from marketplace.panels.services import amounts, rounds, submissions
+from marketplace.services import reviews, studies
 from simulation.prolific.state import World, new_id
 from tests.marketplace.panels.people import (
     arrive,
@@ -208,14 +208,14 @@ def test_a_question_that_cannot_work_is_refused(there, changes):
     panel_study = make_panel_study()
 
     with pytest.raises(StudyRefused):
-        screenings.set_screening(
+        studies.set_screening(
             study=panel_study.study, screening=Screening(**{**ELIGIBILITY, **changes})
         )
 
 
 def make_checked(*, minutes: int, checks=CHECKS) -> PanelStudy:
     panel_study = make_panel_study(hits=3, minutes=minutes)
-    attention.set_checks(
+    studies.set_checks(
         study=panel_study.study,
         checks=[
             AttentionCheck(question=question, choices=choices, right_choice=choices[0])
@@ -273,7 +273,7 @@ def test_a_long_visit_to_a_short_study_needs_two_failed_checks_too(world, there)
     _, submission = do_with_checks(world, panel_study, ["red", "seven"])
     submission.started_at = submission.completed_at - timedelta(minutes=6)
 
-    assert decisions.least_failed(submission) == 2
+    assert submissions.least_failed(submission) == 2
 
 
 def test_failed_checks_reject_nobody_by_themselves(world, there):
@@ -296,7 +296,7 @@ def test_even_with_failed_checks_the_reason_is_long(world, there):
             submission=submission,
             category="FAILED_CHECK",
             reason="Failed.",
-            there=panel_studies.panel(),
+            there=prolific(),
         )
 
 

@@ -32,3 +32,22 @@ def test_such_a_form_can_be_refused_by_a_setting(settings):
 def test_a_form_with_nothing_but_the_assignment_is_refused():
     with pytest.raises(DomainError, match="contains no answer"):
         answers.build(FRAME[:1])
+
+
+@pytest.mark.parametrize(
+    ("fields", "written"),
+    [
+        ({"token": "a:b:c", "counts": '{"a": 1, "b": 2}', "caption": " A dog. "}, "A dog."),
+        ({"remark": "no idea", "caption": "Two dogs run."}, "Two dogs run."),
+        ({"caption": "犬が走る。"}, "犬が走る。"),
+        ({"choice": "left", "boxes": "[1, 2]"}, ""),
+    ],
+)
+def test_what_a_person_wrote_is_told_from_other_values(fields, written):
+    document = answers.build((name, [value]) for name, value in fields.items())
+
+    assert answers.writing_in(document) == written
+
+
+def test_a_deleted_answer_has_no_writing():
+    assert answers.writing_in("") == ""

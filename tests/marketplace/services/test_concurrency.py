@@ -9,14 +9,7 @@ import pytest
 from marketplace import clock
 from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Account, Assignment, Event, Hit, Transfer, TransferKind
-from marketplace.services import (
-    assignments,
-    destinations,
-    hits,
-    mail_invitations,
-    notifications,
-    reviews,
-)
+from marketplace.services import assignments, hits, mail_invitations, notifications, reviews
 from marketplace.services.sweep import sweep
 from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
@@ -126,19 +119,17 @@ def test_the_last_dollar_is_spent_once():
 
 def test_one_request_token_makes_one_hit():
     hit_type = make_hit_type()
-    request = hits.HitRequest(question=make_hit().question, lifetime=timedelta(hours=1))
+    request = {"question": make_hit().question, "lifetime": timedelta(hours=1)}
 
-    at_once(
-        [lambda: hits.create_hit(hit_type=hit_type, request=request, at=NOON, token="same")] * 8
-    )
+    at_once([lambda: hits.create_hit(hit_type=hit_type, at=NOON, token="same", **request)] * 8)
 
     assert hit_type.hits.count() == 1
 
 
 def test_each_event_and_each_invitation_is_sent_by_one_process(monkeypatch):
     sent = []
-    monkeypatch.setattr(destinations, "is_allowed", lambda *_: True)
-    monkeypatch.setattr(destinations, "send", lambda _transport, to, _text: sent.append(to))
+    monkeypatch.setattr(notifications, "is_allowed", lambda *_: True)
+    monkeypatch.setattr(notifications, "send", lambda _transport, to, _text: sent.append(to))
     requester, at = make_requester(), clock.now()
     for number in range(5):
         Event.objects.create(

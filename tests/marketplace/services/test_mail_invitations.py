@@ -12,8 +12,8 @@ from django.test import Client
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, Worker
-from marketplace.pages.people.links import group_url, mail_url, send_invitations, stop_url
-from marketplace.services import accounts, mail_invitations, members, people_groups
+from marketplace.pages.links import group_url, mail_url, send_invitations, stop_url
+from marketplace.services import accounts, mail_invitations, people_groups
 from tests.marketplace.people import make_group, path_of
 
 pytestmark = pytest.mark.django_db
@@ -107,7 +107,7 @@ def test_a_member_of_another_group_uses_up_the_link_of_a_mail():
     invitation.refresh_from_db()
     assert invitation.worker == mia
     with pytest.raises(GroupRefused, match="joined with this link already"):
-        members.join_as(
+        people_groups.join(
             group=second,
             text=people_groups.latest_text(second),
             worker=mia,
@@ -123,7 +123,7 @@ def test_a_mail_that_failed_is_sent_again_only_if_a_person_says_so(monkeypatch):
     def fail(invitation):
         raise SMTPServerDisconnected("no answer")
 
-    monkeypatch.setattr("marketplace.pages.people.links.post", fail)
+    monkeypatch.setattr("marketplace.pages.links.post", fail)
     send_all()
     monkeypatch.undo()
     send_all()

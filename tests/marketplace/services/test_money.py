@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.services.money import FeeSchedule
+from marketplace.models import HitType
+from marketplace.services.money import assignment_fee
 
-SCHEDULE = FeeSchedule(
-    share=Decimal("0.20"),
-    large_hit_share=Decimal("0.20"),
-    large_hit_assignments=10,
-    least=Decimal("0.01"),
-)
 money = st.decimals("0.01", "1000", places=2)
+
+
+def fee_of(reward, *, max_assignments):
+    return assignment_fee(HitType(reward=reward), max_assignments=max_assignments)
 
 
 @pytest.mark.parametrize(
@@ -30,14 +29,14 @@ money = st.decimals("0.01", "1000", places=2)
     ],
 )
 def test_fee_of_an_assignment(reward, assignments, fee):
-    found = SCHEDULE.for_assignment(Decimal(reward), max_assignments=assignments)
+    found = fee_of(Decimal(reward), max_assignments=assignments)
 
     assert found == Decimal(fee)
 
 
 def test_captions_of_a_whole_benchmark_cost_what_was_published():
-    small = SCHEDULE.for_assignment(Decimal("0.10"), max_assignments=9)
-    large = SCHEDULE.for_assignment(Decimal("0.10"), max_assignments=11)
+    small = fee_of(Decimal("0.10"), max_assignments=9)
+    large = fee_of(Decimal("0.10"), max_assignments=11)
 
     assert 166_100 * (Decimal("0.10") + small) == Decimal("19932.00")
     assert 166_100 * (Decimal("0.10") + large) == Decimal("23254.00")
@@ -45,7 +44,7 @@ def test_captions_of_a_whole_benchmark_cost_what_was_published():
 
 @given(money, st.integers(1, 100))
 def test_a_fee_is_whole_cents_and_within_a_cent_of_its_share(reward, assignments):
-    fee = SCHEDULE.for_assignment(reward, max_assignments=assignments)
+    fee = fee_of(reward, max_assignments=assignments)
 
     share = Decimal("0.2") if assignments < 10 else Decimal("0.4")
     assert fee == fee.quantize(Decimal("0.01")) >= Decimal("0.01")

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError
 
 from marketplace import clock
 from marketplace.models import Event
-from marketplace.services import destinations
+from marketplace.services import notifications
 from marketplace.services.notifications import MOST_ATTEMPTS, deliver
 from tests.amazon import running_moto
 from tests.marketplace.driver import create_hit, create_hit_type, error_code
@@ -204,7 +204,7 @@ def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(
     def refuse(*_arguments):
         raise BotoCoreError
 
-    monkeypatch.setattr(destinations, "send", refuse)
+    monkeypatch.setattr(notifications, "send", refuse)
     while event := Event.objects.filter(attempts__lt=MOST_ATTEMPTS).first():
         at = max(at, event.due_at)
         deliver(at=at)
@@ -321,8 +321,8 @@ def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-operators-own")
     settings.NOTIFICATION_KEYS = ("for-notifications", "secret")
     settings.NOTIFICATION_DESTINATIONS = [f"{destination[:-6]}*" if is_beginning else destination]
-    destinations.check_destination(transport, destination)
-    destinations._client.cache_clear()
+    notifications.check_destination(transport, destination)
+    notifications._client.cache_clear()
     sent = []
     service = transport.lower()
 
@@ -330,11 +330,11 @@ def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
         sent.append(request)
         return AWSResponse(request.url, 403, {}, SimpleNamespace(stream=lambda **_: [b""]))
 
-    client = destinations._client(service, "", "eu-west-1", settings.NOTIFICATION_KEYS)
+    client = notifications._client(service, "", "eu-west-1", settings.NOTIFICATION_KEYS)
     client.meta.events.register(f"before-send.{service}", refuse)
 
-    with pytest.raises(destinations.FAILURES):
-        destinations.send(transport, destination, "{}")
+    with pytest.raises(notifications.FAILURES):
+        notifications.send(transport, destination, "{}")
 
     [request] = sent
     assert "Credential=for-notifications/" in str(request.headers["Authorization"])
@@ -344,7 +344,7 @@ def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
 def test_the_operators_own_keys_are_not_used_for_a_server_of_their_own(settings, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-operators-own")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-operators-own")
-    client = destinations._client("sqs", "http://127.0.0.1:1", "us-east-1", destinations._NO_KEYS)
+    client = notifications._client("sqs", "http://127.0.0.1:1", "us-east-1", notifications._NO_KEYS)
 
     assert client._request_signer._credentials.access_key == "marketplace"
 

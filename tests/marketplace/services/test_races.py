@@ -20,8 +20,8 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-from marketplace.pages.sign_in import sign_in_url
-from marketplace.services import accounts, assignments, hits, payouts, reviews, studies
+from marketplace.pages.links import sign_in_url
+from marketplace.services import accounts, assignments, hits, money, reviews, studies
 from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep
 from tests import threads
@@ -223,7 +223,7 @@ def test_two_payouts_at_once_pay_nobody_twice():
         assignments.submit(assignment=found, answer="<a/>", at=NOON)
         reviews.approve(assignment=found, at=NOON)
 
-    outcomes(*[lambda: payouts.pay_out(at=SOON)] * 3)
+    outcomes(*[lambda: money.pay_out(at=SOON)] * 3)
 
     paid = Transfer.objects.filter(kind=TransferKind.PAYOUT)
     assert [each.amount for each in paid] == [Decimal("0.10")] * 2

@@ -1,13 +1,20 @@
-"""Old rows are deleted regularly from tables that would grow without limit."""
+"""What is kept of workers and of what programs did, and for how long."""
 
+import json
 from datetime import timedelta
+from decimal import Decimal
 from importlib import import_module
+from io import StringIO
 
 import pytest
+from bs4 import BeautifulSoup
 from django.conf import settings as project
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from marketplace.errors import DomainError
 from marketplace.models import (
     Activity,
     Assignment,
@@ -18,11 +25,17 @@ from marketplace.models import (
     RequestToken,
     Worker,
 )
-from marketplace.services import assignments, qualifications, reviews, studies, workers
+from marketplace.services import assignments, money, qualifications, reviews, studies, workers
+from marketplace.services.hits import claim_token
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type
-from marketplace.services.retention import forget
-from marketplace.services.tokens import claim_token
+from marketplace.services.retention import (
+    CannotErase,
+    data_of,
+    delete_old_panel_ids,
+    erase_worker,
+    forget,
+)
 from tests.marketplace.factories import (
     NOON,
     make_hit,
@@ -161,3 +174,231 @@ def test_an_account_that_was_deleted_meanwhile_accepts_nothing(arrive):
 
     with pytest.raises(assignments.NotQualified, match="deleted"):
         assignments.accept(worker=worker, hit_type=hit_type, at=NOON)
+
+
+YEAR = timedelta(days=365)
+
+
+@pytest.fixture
+def operator(client):
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+def paid(worker):
+    """An assignment of the worker that was submitted, approved and paid out."""
+    hit = make_hit()
+    accepted = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    assignments.submit(assignment=accepted, answer="<a/>", at=NOON)
+    reviews.approve(assignment=accepted, at=NOON)
+    money.pay_out(at=NOON)
+    return accepted
+
+
+def test_erasing_closes_the_account_and_keeps_work_and_money():
+    worker = make_worker(country="US")
+    name, done = worker.name, paid(worker)
+    Worker.objects.filter(pk=worker.pk).update(password="hash")
+    ExternalIdentity.objects.create(worker=worker, source="sso", identifier="ada@example.org")
+    with noted(actor="operator root", action="created workers", about=name, at=NOON):
+        pass
+
+    erase_worker(worker=worker, at=NOON)
+
+    worker.refresh_from_db()
+    assert worker.name != name
+    assert (worker.password, worker.place, worker.is_suspended) == ("", "", True)
+    assert worker.sign_in_number == 1
+    assert not worker.identities.exists()
+    assert not Activity.objects.filter(about=name).exists()
+    assert worker.assignments.get() == done
+    assert [one["kind"] for one in data_of(worker)["money"]] == ["reward", "payout"]
+    erase_worker(worker=worker, at=NOON + YEAR)
+    worker.refresh_from_db()
+    assert worker.erased_at == NOON
+
+
+def test_a_worker_with_undecided_work_or_money_is_not_erased():
+    worker, hit = make_worker(), make_hit()
+    accepted = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    with pytest.raises(CannotErase, match="not approved or rejected yet"):
+        erase_worker(worker=worker, at=NOON)
+
+    assignments.submit(assignment=accepted, answer="<a/>", at=NOON)
+    reviews.approve(assignment=accepted, at=NOON)
+    with pytest.raises(CannotErase, match=r"is owed \$0\.10"):
+        erase_worker(worker=worker, at=NOON)
+
+    worker.refresh_from_db()
+    assert worker.erased_at is None
+
+
+def test_nobody_is_paid_whose_account_is_closed():
+    """A payout would name an account, and nobody would know whose it was."""
+    worker, hit = make_worker(), make_hit()
+    rejected = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    assignments.submit(assignment=rejected, answer="<a/>", at=NOON)
+    reviews.reject(assignment=rejected, feedback="No.", at=NOON)
+    erase_worker(worker=worker, at=NOON)
+
+    with pytest.raises(DomainError, match="closed the account"):
+        reviews.approve(assignment=rejected, override_rejection=True, at=NOON)
+    with pytest.raises(DomainError, match="closed the account"):
+        reviews.send_bonus(
+            requester=hit.requester, worker=worker, assignment=rejected, amount=Decimal("0.20"),
+            reason="Good.", at=NOON,
+        )  # fmt: skip
+
+    rejected.refresh_from_db()
+    assert rejected.status == "Rejected"
+    assert money.balances() == {}
+
+
+def test_the_data_has_the_workers_rows_and_no_password():
+    worker = make_worker(country="US")
+    paid(worker)
+    paid(make_worker())
+    Worker.objects.filter(pk=worker.pk).update(password="the hash")
+
+    data = data_of(worker)
+
+    assert (data["name"], data["place"]) == (worker.name, "US")
+    assert [one["status"] for one in data["assignments"]] == ["Approved"]
+    assert [one["kind"] for one in data["money"]] == ["reward", "payout"]
+    assert "the hash" not in str(data)
+
+
+def test_an_operator_downloads_and_erases_on_the_workers_page(operator):
+    worker = make_worker()
+    page = f"/operator/workers/{worker.public_id}"
+
+    assert operator.get(f"{page}/data.json").json()["name"] == worker.name
+    operator.post(f"{page}/erasure", {"typed": "no"})
+    worker.refresh_from_db()
+    assert worker.erased_at is None
+    operator.post(f"{page}/erasure", {"typed": worker.public_id})
+
+    worker.refresh_from_db()
+    assert worker.erased_at is not None
+    assert "was erased at the worker" in operator.get(page).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("suspension", {"suspended": "no"}),
+        ("link", {}),
+        ("", {"country": "US", "approved": "1", "rejected": "0"}),
+    ],
+)
+def test_an_erased_account_stays_closed_and_empty(operator, path, fields):
+    """Another operator still has its page open."""
+    worker = make_worker()
+    erase_worker(worker=worker, at=NOON)
+    page = f"/operator/workers/{worker.public_id}"
+
+    answer = operator.post(f"{page}/{path}".rstrip("/"), fields, follow=True)
+
+    worker.refresh_from_db()
+    assert (worker.is_suspended, worker.country) == (True, "")
+    assert "This account is closed" in answer.content.decode()
+    page = BeautifulSoup(answer.content, "html.parser").find("main")
+    assert not page.find("form")
+
+
+def test_strangers_cannot_see_a_workers_data(client):
+    page = f"/operator/workers/{make_worker().public_id}"
+
+    assert client.get(f"{page}/data.json").status_code == 302
+    assert client.post(f"{page}/erasure").status_code == 302
+
+
+def test_the_command_prints_and_erases():
+    worker, out = make_worker(), StringIO()
+
+    call_command("marketplace_erase_worker", worker.public_id, stdout=out)
+    assert json.loads(out.getvalue())["name"] == worker.name
+    call_command("marketplace_erase_worker", worker.public_id, "--confirm", stdout=StringIO())
+
+    worker.refresh_from_db()
+    assert worker.erased_at is not None
+    with pytest.raises(CommandError, match="No worker has the id A0"):
+        call_command("marketplace_erase_worker", "A0")
+
+
+@pytest.fixture
+def study():
+    hit_type = make_hit_type()
+    make_hit(hit_type, max_assignments=9)
+    plan = studies.StudyPlan(
+        assignments=1, completion_code="DONE", return_url="https://panel.example/"
+    )
+    return studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+
+
+def submitted(study):
+    part = studies.join(study=study, identifier="panel-7", address="192.0.2.1", at=NOON)
+    accepted = studies.next_assignment(participation=part, at=NOON)
+    assignments.submit(assignment=accepted, answer="<a/>", at=NOON)
+    return accepted
+
+
+def test_panel_ids_are_deleted_a_year_after_the_last_work_in_closed_studies(study):
+    reviews.approve(assignment=submitted(study), at=NOON)
+    money.pay_out(at=NOON)
+    forget(at=NOON + YEAR)
+    assert ExternalIdentity.objects.count() == 1, "the study is open"
+    study.is_open = False
+    study.save()
+
+    forget(at=NOON + YEAR - timedelta(seconds=1))
+    assert ExternalIdentity.objects.count() == 1
+    forget(at=NOON + YEAR)
+
+    assert not ExternalIdentity.objects.exists()
+    assert Worker.objects.get().assignments.count() == 1
+
+
+@pytest.mark.parametrize("is_approved", [False, True])
+def test_panel_ids_are_kept_while_work_is_undecided_or_unpaid(study, is_approved):
+    accepted = submitted(study)
+    if is_approved:
+        reviews.approve(assignment=accepted, at=NOON)
+    study.is_open = False
+    study.save()
+
+    forget(at=NOON + YEAR)
+
+    assert ExternalIdentity.objects.count() == 1
+
+
+def test_panel_ids_that_are_kept_do_not_hide_the_later_ones(study):
+    """Those of the first participant stay: the batch has place for one."""
+    owed, done = (
+        studies.join(study=study, identifier=name, address="192.0.2.1", at=NOON)
+        for name in ("panel-1", "panel-2")
+    )
+    for participation in (done, owed):
+        accepted = studies.next_assignment(participation=participation, at=NOON)
+        assignments.submit(assignment=accepted, answer="<a/>", at=NOON)
+        reviews.approve(assignment=accepted, at=NOON)
+        if participation is done:
+            money.pay_out(at=NOON)
+    study.is_open = False
+    study.save()
+
+    delete_old_panel_ids(NOON + YEAR, most=1)
+
+    assert ExternalIdentity.objects.get().worker == owed.worker
+
+
+def test_never_keeps_panel_ids(study, settings):
+    settings.PANEL_IDS_KEPT = None
+    reviews.approve(assignment=submitted(study), at=NOON)
+    money.pay_out(at=NOON)
+    study.is_open = False
+    study.save()
+
+    forget(at=NOON + YEAR)
+
+    assert ExternalIdentity.objects.count() == 1

@@ -9,8 +9,12 @@ from qualcontrol.models import Gold, SpotCheck
 from qualcontrol.pages.quality import policy_in_words
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge, judge_item
-from qualcontrol.services.appeals import record_appeal
-from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
+from qualcontrol.services.exclusions import (
+    exclude_worker,
+    pause_worker,
+    propose_exclusion,
+    record_appeal,
+)
 from qualcontrol.services.intake import review_submitted
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 

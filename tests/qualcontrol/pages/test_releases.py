@@ -10,6 +10,12 @@ from tests.jobs import run_jobs
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("reviewer")]
 
 
+def complete_campaign(slug):
+    campaign = CampaignFactory(slug=slug, config={"references": 1})
+    ResponseFactory.create_batch(2, task=TaskFactory(campaign=campaign))
+    return campaign
+
+
 def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):
     TaskFactory(campaign=campaign, image__key="0123abcd")
 
@@ -23,10 +29,7 @@ def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):
 
 
 def test_a_release_is_made_from_its_page(client):
-    campaign = CampaignFactory(slug="done", config={"references": 1})
-    task = TaskFactory(campaign=campaign)
-    ResponseFactory(task=task)
-    ResponseFactory(task=task)
+    complete_campaign("done")
 
     answer = client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
 
@@ -39,9 +42,7 @@ def test_a_release_is_made_from_its_page(client):
 
 
 def test_the_form_proposes_the_first_free_name(client):
-    task = TaskFactory(campaign=CampaignFactory(slug="done", config={"references": 1}))
-    ResponseFactory(task=task)
-    ResponseFactory(task=task)
+    complete_campaign("done")
 
     names = []
     for _ in range(2):
@@ -53,11 +54,7 @@ def test_the_form_proposes_the_first_free_name(client):
 
 
 def test_a_partial_release_is_made_when_it_is_asked_for(client):
-    campaign = CampaignFactory(slug="half", config={"references": 1})
-    task = TaskFactory(campaign=campaign)
-    ResponseFactory(task=task)
-    ResponseFactory(task=task)
-    TaskFactory(campaign=campaign)
+    TaskFactory(campaign=complete_campaign("half"))
 
     client.post("/review/half/releases/", {"name": "v1", "seed": "3", "partial": "on"})
 
@@ -66,10 +63,7 @@ def test_a_partial_release_is_made_when_it_is_asked_for(client):
 
 
 def test_a_releases_name_is_given_once(client):
-    campaign = CampaignFactory(slug="done", config={"references": 1})
-    task = TaskFactory(campaign=campaign)
-    ResponseFactory(task=task)
-    ResponseFactory(task=task)
+    complete_campaign("done")
     client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
     run_jobs()
 
@@ -97,10 +91,7 @@ def test_a_form_that_is_sent_twice_makes_one_job(client, campaign):
 
 
 def test_a_release_that_was_made_before_its_worker_was_killed_is_the_result(client):
-    campaign = CampaignFactory(slug="done", config={"references": 1})
-    task = TaskFactory(campaign=campaign)
-    ResponseFactory(task=task)
-    ResponseFactory(task=task)
+    complete_campaign("done")
     client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
     run_jobs()
     Job.objects.update(status=JobStatus.WAITING, ended_at=None, due_at=NOON)

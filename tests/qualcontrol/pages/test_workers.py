@@ -5,13 +5,17 @@ from bs4 import BeautifulSoup
 from django.urls import reverse
 from django.utils.html import escape
 
-from accounts.pages.paging import PER_PAGE
+from accounts.pages.lists import PER_PAGE
 from annotate.models import ResponseStatus
 from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Act, Appeal, Decision
 from qualcontrol.review.judging import judge
-from qualcontrol.services.appeals import record_appeal
-from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
+from qualcontrol.services.exclusions import (
+    exclude_worker,
+    pause_worker,
+    propose_exclusion,
+    record_appeal,
+)
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.worker_risks import refresh_worker_risks
 from qualcontrol.templatetags.quality import probability

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.http import QueryDict
 
-from accounts.pages.paging import stretch_of
+from accounts.pages.lists import stretch_of
 from annotate.models import ResponseStatus
 from qualcontrol.models import Assessment
 from qualcontrol.queries.finding import CODES, RESPONSES_IN_ORDER, found_responses, found_tasks

@@ -9,9 +9,9 @@ from qualcontrol.review import judging
 from qualcontrol.review.gold import mark_gold, seed_gold
 from qualcontrol.review.items import item_by_key
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.discards import withdraw_responses
 from qualcontrol.services.errors import AlreadyJudged, NoGold, ReasonMissing
 from qualcontrol.services.releasing import open_questions
-from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, key_of, worker_risk_of, write

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.responses import discard
-from hits.services.changes import raise_review_share
+from hits.services.lifecycle import raise_review_share
 from qualcontrol.models import (
     Act,
     Decision,

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from qualcontrol.risk.failure_patterns import FAMILIES
-from qualcontrol.risk.hypotheses import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
+from qualcontrol.risk.hypotheses import BLOCK_STARTS, FAMILIES, NORMAL_AT, NORMAL_BELOW, block_of
 from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Group, WorkerEstimate, fit
 from qualcontrol.risk.reasons import reasons
 
@@ -156,6 +155,17 @@ def test_effects_add_up_to_the_log_odds_of_the_risk():
         "Frequent flags in 25 responses: unlike 7 times (usual: 1.9%).",
         "Verdicts: 1 bad, 0 good.",
     ]
+
+
+@pytest.mark.parametrize(("others", "says"), [(8, False), (9, True)])
+def test_nothing_is_said_of_the_share_of_careless_workers_among_very_few(others, says):
+    crowd = fit([Group(worker, 0, (), unjudged=10) for worker in range(others + 1)])
+
+    found = list(reasons(crowd, 0))
+
+    assert any("appear to be careless" in reason.sentence for reason in found) == says
+    odds = exp(sum(reason.effect for reason in found))
+    assert odds / (1 + odds) == pytest.approx(crowd.estimate(0).risk, rel=1e-6)
 
 
 numbers = st.integers(0, 12)

@@ -5,19 +5,30 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from annotate.models import Response, ResponseStatus
 from annotate.queries.progress import open_work
 from hits.services.claims import recount_places
-from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
-from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.models import Act, Appeal, Decision, Exclusion, SpotCheck
+from qualcontrol.review import judging
+from qualcontrol.review.judging import reject_response
 from qualcontrol.review.undoing import change_verdict, undo_preview
-from qualcontrol.services.errors import AlreadyExcluded, NotExcluded, ReasonMissing
+from qualcontrol.services.errors import (
+    AlreadyAnswered,
+    AlreadyExcluded,
+    CannotAppeal,
+    NotExcluded,
+    ReasonMissing,
+)
 from qualcontrol.services.exclusions import (
     ExclusionPreview,
+    answer_appeal,
     exclude_worker,
     exclusion_preview,
     exclusions_preview,
+    record_appeal,
     reinstate_worker,
 )
 from qualcontrol.services.intake import review_submitted
@@ -31,7 +42,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 
@@ -157,7 +168,7 @@ def test_reinstate_worker_restores_what_the_exclusion_discarded(campaign, worker
 
 def test_reinstate_worker_leaves_what_was_judged_bad_discarded(campaign, worker):
     check = SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
-    judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    judging.judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
     exclude(campaign, worker)
 
     assert reinstate(campaign, worker) == 0
@@ -174,7 +185,7 @@ def test_reinstate_worker_follows_a_verdict_that_was_changed_during_the_exclusio
 ):
     response = SpotCheckFactory(response__task__campaign=campaign, response__worker=worker).response
     about = {"response": response, "reason": "vague", "at": NOON}
-    judge(**about, verdict=before, reviewer=None)
+    judging.judge(**about, verdict=before, reviewer=None)
     exclude(campaign, worker)
     change_verdict(**about, verdict=after, actor=UserFactory())
 
@@ -337,3 +348,124 @@ def test_exclusion_preview_counts_slots_of_several_images(worker):
     found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.60"))
 
     assert (found.slots, found.cost) == (2, Decimal("1.20"))
+
+
+@pytest.fixture
+def proposing():
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
+
+
+@pytest.fixture
+def excluded(proposing):
+    excluded = WorkerFactory()
+    write(proposing, excluded, 3)
+    exclude_worker(campaign=proposing, worker=excluded, reason="lists", actor=None, at=NOON)
+    return excluded
+
+
+def enter(proposing, excluded, text="I wrote each of them myself."):
+    return record_appeal(
+        campaign=proposing, worker=excluded, text=text, actor=UserFactory(), at=NOON
+    )
+
+
+def answer(appeal, *, is_granted, text="We have looked at them again."):
+    return answer_appeal(
+        appeal=appeal, is_granted=is_granted, answer=text, actor=UserFactory(), at=NOON
+    )
+
+
+def test_a_granted_appeal_undoes_the_exclusion(proposing, excluded):
+    assert answer(enter(proposing, excluded), is_granted=True) == 3
+
+    assert not proposing.exclusions.in_force().exists()
+    assert Response.objects.counting().count() == 3
+    assert Appeal.objects.get().is_granted
+    acts = Decision.objects.filter(worker=excluded, response=None).order_by("pk")
+    assert list(acts.values_list("act", flat=True)) == [
+        Act.EXCLUDE,
+        Act.APPEAL,
+        Act.ANSWER,
+        Act.REINSTATE,
+    ]
+
+
+def test_an_appeal_that_is_not_granted_leaves_the_exclusion(proposing, excluded):
+    assert answer(enter(proposing, excluded), is_granted=False) == 0
+
+    assert proposing.exclusions.in_force().exists()
+    assert not Appeal.objects.open().exists()
+
+
+def test_an_appeal_is_answered_once(proposing, excluded):
+    appeal = enter(proposing, excluded)
+    answer(appeal, is_granted=False)
+
+    with pytest.raises(AlreadyAnswered):
+        answer(appeal, is_granted=True)
+
+    assert proposing.exclusions.in_force().exists()
+
+
+def test_an_appeal_needs_an_exclusion_and_waits_for_its_answer(proposing, excluded):
+    with pytest.raises(CannotAppeal):
+        enter(proposing, WorkerFactory())
+    enter(proposing, excluded)
+    with pytest.raises(CannotAppeal):
+        enter(proposing, excluded)
+
+    assert Appeal.objects.count() == 1
+
+
+def test_an_appeal_needs_words_and_so_does_its_answer(proposing, excluded):
+    with pytest.raises(ReasonMissing):
+        enter(proposing, excluded, text=" ")
+    appeal = enter(proposing, excluded)
+    with pytest.raises(ReasonMissing):
+        answer(appeal, is_granted=True, text="")
+
+    assert Appeal.objects.open().get() == appeal
+
+
+def test_an_appeal_against_an_earlier_exclusion_leaves_the_present_one(proposing, excluded):
+    about = {"campaign": proposing, "worker": excluded, "actor": None, "at": NOON}
+    appeal = enter(proposing, excluded)
+    reinstate_worker(**about, reason="a mistake")
+    exclude_worker(**about, reason="copies of others")
+
+    assert answer(appeal, is_granted=True) == 0
+
+    assert proposing.exclusions.in_force().get().reason == "copies of others"
+    assert not Response.objects.counting().exists()
+
+
+judgements = st.lists(st.sampled_from(["GOOD", "BAD", ""]), min_size=5, max_size=5)
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(judgements=judgements, discard=st.sampled_from(["all", "since_first_bad"]))
+def test_undoing_an_exclusion_restores_exactly(judgements, discard):
+    review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": discard}
+    proposing, excluded = CampaignFactory(config={"review": review}), WorkerFactory()
+    about = {"campaign": proposing, "worker": excluded, "actor": None, "at": NOON}
+    for response, verdict in zip(write(proposing, excluded, 5), judgements, strict=True):
+        if verdict:
+            judge(response, verdict)
+    before = _state(proposing)
+
+    exclude_worker(**about, reason="lists")
+    reinstate_worker(**about, reason="a mistake")
+
+    assert _state(proposing) == before
+
+
+def _state(proposing):
+    return (
+        list(Response.objects.of(proposing).order_by("pk").values_list("pk", "status")),
+        list(proposing.tasks.order_by("pk").values_list("pk", "places_left")),
+        list(proposing.spot_checks.order_by("pk").values_list("response", "verdict")),
+    )

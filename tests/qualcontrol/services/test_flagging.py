@@ -9,8 +9,7 @@ from annotate.models import Behaviour
 from annotate.services import responses as response_services
 from annotate.services.places import lock_tasks
 from qualcontrol.models import Assessment, Copying, CopyKey
-from qualcontrol.services.filed_captions import FiledCaptions
-from qualcontrol.services.flagging import assess
+from qualcontrol.services.flagging import FiledCaptions, assess
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -187,7 +186,7 @@ def test_copies_of_many_accounts_are_not_called_twins(write):
 
 def test_conduct_is_flagged_where_it_was_counted(campaign):
     response = ResponseFactory(task__campaign=campaign, text=KITCHEN, seconds=4)
-    Behaviour.objects.create(response=response, pastes=1, pasted_characters=500, times_left=9)
+    Behaviour.objects.create(response=response, characters={"pasted": 500}, times_left=9)
 
     assess(campaign=campaign, responses=[response])
 
@@ -278,7 +277,7 @@ def write_batch(campaign, workers, tasks):
             seconds=2 + number % 40,
         )
         if number % 3 == 0:
-            Behaviour.objects.create(response=response, keystrokes=1, pastes=1, device="PHONE")
+            Behaviour.objects.create(response=response, characters={"pasted": 99}, device="PHONE")
         responses.append(response)
     return responses
 

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from annotate.models import Response, ResponseStatus
 from annotate.services.places import lock_tasks
 from corpora.errors import DomainError
-from hits.services.changes import raise_review_share
 from hits.services.claims import recount_places
+from hits.services.lifecycle import raise_review_share
 from qualcontrol.models import (
     Act,
     Decision,

@@ -165,7 +165,7 @@ def test_a_release_that_meets_a_conflict_is_made_anew(worker):
     connection.vendor == "sqlite", reason="an IMMEDIATE transaction has no conflict"
 )
 def test_a_release_that_meets_one_conflict_after_the_other_asks_to_try_again(worker, monkeypatch):
-    monkeypatch.setattr("shared.database.snapshots.ATTEMPTS", 1)
+    monkeypatch.setattr("shared.database.transactions.ATTEMPTS", 1)
     campaign = make_campaign(worker)
 
     with (

@@ -5,7 +5,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotate.models import Release
+from annotate.exports.provenance import collection_of, quality_of
+from annotate.models import Behaviour, Release, Response
 from annotate.services.releases import ReleaseRefused
 from qualcontrol.models import Exclusion
 from qualcontrol.services.releasing import open_questions, release_campaign
@@ -130,3 +131,63 @@ def test_the_release_command_says_what_is_missing(campaign):
 def test_the_release_command_knows_no_such_campaign():
     with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
         call_command("release", "nothing", name="v1")
+
+
+def test_a_release_says_how_its_texts_came_and_what_spot_checks_say(campaign):
+    first, second, third = Response.objects.order_by("pk")
+    of_text = {"typed": 30, "completed": 10, "pasted": 10}
+    Behaviour.objects.create(response=first, characters=of_text)
+    Behaviour.objects.create(response=second, characters={"unaccounted": 7})
+    Behaviour.objects.create(response=third, characters={"pasted": 0})
+    SpotCheckFactory(response=first, is_random=True)
+    judge(first, "GOOD")
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert release.context["writing"] == {
+        "typed": 0.2667,
+        "pasted": 0.0667,
+        "inserted": 0.3333,
+        "given": 0.0,
+        "unknown": 0.3333,
+        "ways": {
+            "typed": 0.2,
+            "completed": 0.0667,
+            "pasted": 0.0667,
+            "unaccounted": 0.3333,
+            "unknown": 0.3333,
+        },
+    }
+    [checked] = release.context["spot_checks"]
+    assert (checked["language"], checked["checks"]) == ("en", 1)
+    assert checked["low"] <= checked["share"] <= checked["high"]
+    told = dict(collection_of(release))
+    assert told["how the texts came, by characters"].startswith("20.0% typed, 6.7% completed")
+    share = told["share of bad responses by spot checks, en"]
+    assert "(95% interval 0.0% to" in share
+    assert share.endswith(", 1 random check)")
+
+
+def test_a_reason_is_no_text_of_which_nobody_knows_how_it_came(campaign):
+    first, second, third = Response.objects.order_by("pk")
+    for response in (first, second):
+        Behaviour.objects.create(response=response, characters={"typed": 30})
+    Response.objects.filter(pk=third.pk).update(cannot_describe="too dark")
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
+
+    assert release.context["writing"]["ways"] == {"typed": 1.0}
+
+
+def test_a_release_of_texts_without_counts_says_nothing_of_how_they_came(campaign):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert (release.context["writing"], release.context["spot_checks"]) == (None, [])
+    assert not any("texts came" in name for name, _ in collection_of(release))
+
+
+def test_a_release_from_before_it_was_recorded_says_nothing(campaign):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    del release.context["writing"], release.context["spot_checks"]
+
+    assert list(quality_of(release)) == []

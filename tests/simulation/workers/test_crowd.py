@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from PIL import Image as Picture
 
+from annotate.kinds.reading import parse_config
 from annotate.models import (
     Box,
     Campaign,
@@ -19,19 +20,27 @@ from annotate.models import (
     Task,
 )
 from annotate.queries.progress import progress
+from annotate.services.campaigns import create_campaign
 from hits.models import Sync, WorkerAccount
 from hits.reconcile.reconciler import reconcile
-from simulation.kinds import hands_for
-from simulation.kinds.base import Crew
+from simulation.demonstration import review
+from simulation.kinds import hands_for, judge_of
 from simulation.kinds.caption import CARELESS_WRITERS
 from simulation.kinds.correspondence import Linker
 from simulation.management.commands.simulate_workers import plan_of
-from simulation.stages import review
 from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan, members
+from simulation.workers.crowd import Crew, Crowd, Hand, Member, Outcome, Plan, members
 from simulation.workers.pages import SiteError, TaskForm
-from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
+from tests.factories import (
+    BoxFactory,
+    CampaignFactory,
+    ImageFactory,
+    LinkCampaignFactory,
+    LinkTaskFactory,
+    SelectionFactory,
+)
 from tests.hits.conftest import make_campaign
+from tests.hits.test_rounds import make_campaign as make_rounds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -139,6 +148,40 @@ def test_a_crowd_links_the_words_of_captions(marketplace, site, settings):
         assert answer.words == {"1": [keys["Man"]], "4": [keys["Dog"]], "10": [keys["Car"]]}
 
 
+def test_a_crowd_describes_regions_whose_class_it_is_not_told(marketplace, site, settings):
+    images = ImageFactory.create_batch(2)
+    for image in images:
+        for name, left in (("Dog", 0.0), ("Boat", 0.5)):
+            object_class, _ = ObjectClass.objects.get_or_create(label=f"/m/{name}", name=name)
+            BoxFactory(image=image, object_class=object_class, x_min=left, x_max=left + 0.4)
+    file = {
+        "name": "regions",
+        "kind": "region",
+        "selection": SelectionFactory(images=images).name,
+        "budget": "50.00",
+        "references": 2,
+        "priming": {"by": "none"},
+        "hit": {"images": 2},
+        "review": {"share": 0, "first": 0, "approve_after_hours": 0},
+    }
+    campaign = create_campaign(config=parse_config(file), endpoint="local", at=timezone.now())
+    with_files(campaign, settings)
+    Campaign.objects.update(status="RUNNING")
+    campaign.refresh_from_db()
+    reconcile(campaign)
+    crowd, _ = crowd_of(marketplace, ["r1", "r2", "r3"], campaign)
+
+    outcomes, _ = rounds(campaign, crowd, plan_of(campaign, OPTIONS))
+
+    judge = judge_of(campaign)
+    responses = Response.objects.select_related("task", "caption")
+    assert not any(outcome.errors for outcome in outcomes)
+    assert len(responses) == 8
+    assert [judge(each) for each in responses] == [""] * 8
+    Caption.objects.update(text="A small boat lies next to a friendly dog.")
+    assert {judge(each) for each in responses.all()} == {"the same sentence as on another image"}
+
+
 def test_a_crowd_stops_after_the_assignments_asked_for(marketplace, site, settings):
     campaign = pictured(make_campaign(tasks=3), settings)
     reconcile(campaign)
@@ -172,6 +215,33 @@ def test_careless_workers_are_found_by_what_they_wrote_and_excluded(marketplace,
     assert {kinds[worker] for worker in excluded} <= set(CARELESS_WRITERS)
     counting = Response.objects.of(campaign).counting()
     assert not counting.filter(worker__account__marketplace_id__in=excluded).exists()
+
+
+def test_careful_workers_pass_a_practice_and_the_others_are_excluded(marketplace, site, settings):
+    campaign = pictured(make_campaign(tasks=3), settings)
+    shown, practised = campaign.tasks.order_by("number")[:2], campaign.tasks.last()
+    image = practised.image
+    practised.delete()
+    other = NAMES[5]
+    captions = [
+        {"image": image.key, "text": f"A photograph of {text}.", "good": good, "why": "Look."}
+        for text, good in [("a tree and a car", True), (f"a {other.lower()}", False)]
+    ]
+    campaign.config_json["practice"] = {"captions": captions, "pass_mark": 1, "paid": True}
+    campaign.save()
+    campaign = Campaign.objects.get()
+    campaign.practice_images.add(image)
+    reconcile(campaign)
+    plan = plan_of(campaign, {**OPTIONS, "threads": 1})
+    crowd, kinds = crowd_of(marketplace, [f"p{n}" for n in range(5)], campaign, careless=2)
+
+    outcomes, _ = rounds(campaign, crowd, plan)
+
+    assert not any(outcome.errors for outcome in outcomes)
+    excluded = set(campaign.exclusions.values_list("worker__account__marketplace_id", flat=True))
+    assert {kinds[worker] for worker in excluded} == set(CARELESS_WRITERS[:2])
+    assert len(shown) == 2
+    assert progress(campaign).complete == 2
 
 
 def test_the_command_makes_workers_and_tells_what_they_did(
@@ -329,3 +399,18 @@ def test_few_workers_do_most_of_the_work():
 
     weights = sorted((member.weight for member in crowd), reverse=True)
     assert sum(weights[:15]) > 0.4 * sum(weights)
+
+
+def test_a_crowd_edits_texts_in_rounds(marketplace, site, settings):
+    campaign = pictured(make_rounds(images=3, captions={"least_words": 6}), settings)
+    reconcile(campaign)
+    crowd, kinds = crowd_of(marketplace, ["r1", "r2", "r3", "r4"], campaign, careless=1)
+
+    outcomes, _ = rounds(campaign, crowd, plan_of(campaign, OPTIONS))
+
+    assert not any(outcome.errors for outcome in outcomes)
+    assert progress(campaign).complete == 3
+    judge = judge_of(campaign)
+    for response in campaign.responses.select_related("worker__account", "answer", "task"):
+        is_careless = kinds[response.worker.account.marketplace_id] != "honest"
+        assert bool(judge(response)) == is_careless, response

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.errors import DomainError
-from marketplace.panels.services import hooks
-from marketplace.panels.services.studies import panel
+from marketplace.panels.client import prolific
+from marketplace.panels.services import rounds
 
 
 class Command(BaseCommand):
@@ -34,24 +34,24 @@ class Command(BaseCommand):
     def handle(self, *, subscribe: bool, unsubscribe: bool, new_secret: bool, **_: Any) -> None:
         try:
             if new_secret:
-                self.stdout.write(f"export PROLIFIC_HOOK_SECRET={panel().make_hook_secret()}")
+                self.stdout.write(f"export PROLIFIC_HOOK_SECRET={prolific().make_hook_secret()}")
                 return
             if subscribe:
-                hooks.subscribe()
+                rounds.subscribe()
             elif unsubscribe:
-                hooks.unsubscribe()
+                rounds.unsubscribe()
             self._show()
         except DomainError as error:
             raise CommandError(str(error)) from error
 
     def _show(self) -> None:
-        found = hooks.subscriptions()
+        found = rounds.subscriptions()
         for each in found:
             state = "" if each.is_enabled else " (disabled)"
             self.stdout.write(f"{each.event} -> {each.address}{state}")
         if not found:
-            self.stdout.write(f"No hooks lead to {hooks.address()}.")
-        is_right = hooks.has_the_panels_secret()
+            self.stdout.write(f"No hooks lead to {rounds.address()}.")
+        is_right = rounds.has_the_panels_secret()
         self.stdout.write(
             "PROLIFIC_HOOK_SECRET is the workspace's."
             if is_right

@@ -14,7 +14,7 @@ from annotate.models import Caption, Image, Response
 from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from corpora.errors import DomainError
-from corpora.writing.json_text import CHUNK
+from corpora.writing import CHUNK
 from tests.factories import (
     NOON,
     BoxFactory,

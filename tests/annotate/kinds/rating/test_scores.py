@@ -9,16 +9,23 @@ from hypothesis import strategies as st
 
 from annotate.kinds.rating import release
 from annotate.kinds.rating.answers import (
-    NAMES,
+    QUESTIONS,
+    Question,
     all_the_same,
     field_name,
     mean_similarities,
     missing,
     parse,
+    points_of,
+    scored_names,
     similarity,
 )
+from annotate.kinds.rating.kind import THUMB
 from annotate.kinds.rating.scores import Rated, alpha, differences, source_scores
 from annotate.kinds.rating.sources import in_same_form
+
+SCALES = {question.name: 5 for question in QUESTIONS}
+NAMES = [*SCALES]
 
 # Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section D: four observers, twelve
 # units, some of them not observed. His ordinal alpha is 0.815.
@@ -60,7 +67,7 @@ def test_there_is_no_alpha_where_nothing_can_disagree(captions):
 def test_a_sources_score_weighs_images_alike_however_many_captions_they_have():
     captions = [rated(1, [5, 5]), rated(1, [3, 3], number=2), rated(2, [2, 2])]
 
-    score = source_scores(captions, ["model"], seed=1)["model"]["true"]
+    score = source_scores(captions, ["model"], NAMES, seed=1)["model"]["true"]
 
     assert (score.mean, score.images) == (3.0, 2)
     assert score.low == 2.0
@@ -70,7 +77,9 @@ def test_a_sources_score_weighs_images_alike_however_many_captions_they_have():
 def test_intervals_get_narrower_with_more_images_and_depend_on_the_seed_alone():
     def width(images):
         captions = [rated(image, [image % 5 + 1] * 2) for image in range(images)]
-        scores = [source_scores(captions, ["model"], seed=7)["model"]["true"] for _ in range(2)]
+        scores = [
+            source_scores(captions, ["model"], NAMES, seed=7)["model"]["true"] for _ in range(2)
+        ]
         assert scores[0] == scores[1]
         return scores[0].high - scores[0].low
 
@@ -86,13 +95,13 @@ def test_a_difference_is_taken_on_the_images_that_both_have():
         rated(3, [1, 1]),
     ]
 
-    apart = differences(captions, ["model", "people"], seed=1)["model", "people"]["fluent"]
+    apart = differences(captions, ["model", "people"], NAMES, seed=1)["model", "people"]["fluent"]
 
     assert apart == (2.0, 2.0, 2.0, 2)
 
 
 def test_a_source_without_a_rating_has_no_score():
-    score = source_scores([], ["model"], seed=1)["model"]["true"]
+    score = source_scores([], ["model"], NAMES, seed=1)["model"]["true"]
 
     assert score.images == 0
 
@@ -121,13 +130,13 @@ def test_the_fields_of_an_answer_hold_it(answer):
         for name, value in values.items()
     }
 
-    assert parse(fields, captions=3, task=7) == answer
-    assert len(missing(answer, 3)) == 9 - 3 * len(answer)
+    assert parse(fields, captions=3, task=7, scales=SCALES) == answer
+    assert len(missing(answer, 3, NAMES)) == 3 - len(answer)
 
 
 @pytest.mark.parametrize("value", ["", "0", "6", "55", "²", "true", "-1", "5 "])
 def test_what_is_not_on_the_scale_is_no_rating(value):
-    assert parse({"true-1-7": value}, captions=1, task=7) == {}
+    assert parse({"true-1-7": value}, captions=1, task=7, scales=SCALES) == {}
 
 
 def test_equal_ratings_are_a_sign_for_several_captions_only():
@@ -154,7 +163,7 @@ def test_all_captions_have_the_same_form(text, shown):
 def test_a_table_starts_no_formula_in_a_spreadsheet():
     caption = Rated(1, 1, "x", {"model": '=HYPERLINK("x"), "y"'}, {1: {"true": 5}})
 
-    rows = list(csv.reader(StringIO("".join(release.scores_csv([caption], {1: "-key"})))))
+    rows = list(csv.reader(StringIO("".join(release.scores_csv([caption], {1: "-key"}, NAMES)))))
 
     assert rows[0] == [
         "image_id", "image", "caption_id", "source", "caption", "raters", *NAMES
@@ -162,3 +171,31 @@ def test_a_table_starts_no_formula_in_a_spreadsheet():
     assert rows[1] == [
         "1", "'-key", "1-1", "model", '\'=HYPERLINK("x"), "y"', "1", "5.0", "", ""
     ]  # fmt: skip
+
+
+def test_the_total_of_thumb_is_the_mean_of_precision_and_recall_plus_the_penalties():
+    questions = [Question.model_validate(each) for each in THUMB]
+    ratings = {"precision": 4, "recall": 3, "fluency": 2, "conciseness": 2, "inclusive_language": 1}
+
+    points = points_of(ratings, questions)
+
+    assert points == pytest.approx(
+        {
+            "precision": 4,
+            "recall": 3,
+            "fluency": -0.1,
+            "conciseness": -0.5,
+            "inclusive_language": 0,
+            "total": 2.9,
+        }
+    )
+    assert [*points] == scored_names(questions)
+    assert "total" not in points_of({"precision": 4}, questions)
+    assert scored_names(QUESTIONS) == NAMES
+
+
+def test_a_rating_is_one_of_the_questions_labels():
+    fields = {"precision-1-7": "5", "conciseness-1-7": "3", "true-1-7": "1"}
+    scales = {"precision": 5, "conciseness": 2}
+
+    assert parse(fields, captions=1, task=7, scales=scales) == {"1": {"precision": 5}}

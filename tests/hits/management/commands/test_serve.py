@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from hits.local import processes
-from hits.local.folders import locked_to_serve
-from hits.local.processes import ProcessFailed, child, clean_environment
+from hits import local
+from hits.local import ProcessFailed, child, clean_environment, locked_to_serve
 from tests.servers import PATIENCE, free_port, stop
 
 pytestmark = pytest.mark.slow
@@ -29,7 +28,6 @@ def environment(folder: Path) -> dict[str, str]:
         "DATABASE_URL": f"sqlite:///{folder / 'campaigns.sqlite3'}",
         "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder / 'marketplace.sqlite3'}",
         "MEDIA_ROOT": str(folder / "media"),
-        "UPLOAD_ROOT": str(folder / "uploads"),
     }
 
 
@@ -80,7 +78,7 @@ def test_a_second_serve_on_a_folder_is_refused_in_one_line(tmp_path):
             sys.executable,
             "-c",
             "import sys, time; from pathlib import Path; "
-            "from hits.local.folders import locked_to_serve; "
+            "from hits.local import locked_to_serve; "
             f"locked_to_serve(Path({str(tmp_path)!r})); Path({str(ready)!r}).touch(); "
             "time.sleep(600)",
         ],
@@ -119,7 +117,7 @@ def test_a_site_on_another_port_knows_its_address(tmp_path):
 
 
 def test_a_process_that_ended_is_started_again_and_not_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "MOST_RESTARTS", 1)
+    monkeypatch.setattr(local, "MOST_RESTARTS", 1)
     with child("reader", ["version"], log=tmp_path / "log", environment={}) as running:
         running.process.wait(PATIENCE)
         running.restart()

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotate.models import Campaign
-from background.celery_tasks import PatientTask, hand_on
+from background.tasks import PatientTask, hand_on
 from hits.management.commands import sync as sync_command
 from hits.models import Sync
 from hits.reconcile import reconciler
@@ -58,8 +58,8 @@ def test_a_connection_that_is_cut_in_a_round_stops_one_campaign_once(
             cuts.pop()()
             Campaign.objects.count()
 
-    # The log of a sync has words for the names of its steps.
-    cut_once.__name__ = reconciler.STEPS[0].__name__
+    # The log of a sync has words for each of its steps.
+    monkeypatch.setitem(reconciler.WORDS, cut_once, "Cut the connection")
     monkeypatch.setattr(reconciler, "STEPS", (cut_once, *reconciler.STEPS))
     # The default of `reconcile` was bound when the module was read.
     monkeypatch.setitem(reconciler.reconcile.__kwdefaults__, "steps", reconciler.STEPS)

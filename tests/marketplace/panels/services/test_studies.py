@@ -13,6 +13,7 @@ from django.urls import reverse
 from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import Account, ExternalIdentity, Participation, Transfer, Worker
+from marketplace.panels.client import prolific
 from marketplace.panels.models import (
     BatchState,
     BonusBatch,
@@ -24,9 +25,9 @@ from marketplace.panels.models import (
 from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
 from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
-from marketplace.services import assignments, payouts, reviews, studies
-from marketplace.services.worker_data import CannotErase, erase_worker
-from simulation.prolific.state import World, new_id
+from marketplace.services import assignments, money, reviews, studies
+from marketplace.services.retention import CannotErase, erase_worker
+from simulation.prolific.state import Refused, World, new_id
 from tests.marketplace.factories import make_worker
 from tests.marketplace.panels.people import (
     arrive,
@@ -136,7 +137,7 @@ def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there,
     publish(panel_study)
     for _ in range(45):
         world.take_place(world.study(panel_study.external_id), new_id())
-    panel = panel_studies.panel()
+    panel = prolific()
     panel.make_hook_secret()
     for number in range(45):
         panel.subscribe("study.status.change", f"https://site.example/{number}")
@@ -148,7 +149,7 @@ def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there,
 def test_each_request_of_the_client_is_in_the_panels_reference(world, there, settings):
     panel_study = make_panel_study(is_signed=True, devices=["mobile"])
     publish(panel_study)
-    panel, study = panel_studies.panel(), world.study(panel_study.external_id)
+    panel, study = prolific(), world.study(panel_study.external_id)
     done = [world.take_place(study, new_id()) for _ in range(3)]
     for each in done:
         world.complete(each, "DONE")
@@ -224,7 +225,7 @@ def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(wor
     assert (submission.status, submission.bonuses) == ("APPROVED", [50])
     assert BonusBatch.objects.get().state == BatchState.PAID
     agree(world, panel_study)
-    assert payouts.balances() == {}
+    assert money.balances() == {}
 
 
 def test_who_earned_less_than_the_reward_gets_no_bonus(world, there):
@@ -281,16 +282,16 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, the
     approve_all(panel_study)
     worker = Worker.objects.get()
     paid_by_hand(worker)
-    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+    assert money.balances() == {worker.pk: Decimal("5.00")}
 
     for _ in range(4):
         run(panel_study)
 
-    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+    assert money.balances() == {worker.pk: Decimal("5.00")}
     with pytest.raises(CannotErase, match=r"\$5\.00"):
         erase_worker(worker=worker, at=clock.now())
-    payouts.pay_out(at=clock.now())
-    assert payouts.balances() == {}
+    money.pay_out(at=clock.now())
+    assert money.balances() == {}
     erase_worker(worker=worker, at=clock.now())
 
 
@@ -305,7 +306,7 @@ def test_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there
     assignments.submit(assignment=assignment, answer="<a/>", at=before)
     reviews.approve(assignment=assignment, at=before)
 
-    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+    assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
 def test_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, there):
@@ -320,13 +321,13 @@ def test_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, t
     approve_all(panel_study)
     worker = Worker.objects.get()
 
-    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+    assert money.balances() == {worker.pk: Decimal("1.00")}
     with pytest.raises(CannotErase, match=r"\$1\.00"):
         erase_worker(worker=worker, at=clock.now())
     there.fault = lambda *_: None
     publish(panel_study)
     run(panel_study)
-    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+    assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
 def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, there):
@@ -339,8 +340,8 @@ def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, the
     approve_all(panel_study)
     worker = Worker.objects.get()
     PanelStudy.objects.update(created_at=clock.now())
-    assert payouts.balances() == {worker.pk: Decimal("1.00")}
-    payouts.pay_out(at=clock.now())
+    assert money.balances() == {worker.pk: Decimal("1.00")}
+    money.pay_out(at=clock.now())
 
     publish(panel_study)
     client, submission = arrive(world, panel_study, participant)
@@ -353,16 +354,16 @@ def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, the
     assert submission.status == "AWAITING REVIEW"
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
     submissions.approve_by_hand(
-        submission=PanelSubmission.objects.get(), there=panel_studies.panel(), at=clock.now()
+        submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
     )
     for _ in range(4):
         run(panel_study)
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
     # What they do elsewhere is paid whole.
     paid_by_hand(worker)
-    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+    assert money.balances() == {worker.pk: Decimal("5.00")}
     agree(world, panel_study)
-    payouts.pay_out(at=clock.now())
+    money.pay_out(at=clock.now())
     erase_worker(worker=worker, at=clock.now())
 
 
@@ -436,16 +437,40 @@ def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, the
     there.fault = lambda _method, path, when: (
         400 if path.endswith("/bonus-payments/") and when == "before" else None
     )
-    for _ in range(2):
-        run(panel_study, later=later)
+    for day in range(2):
+        for hour in range(3):
+            run(panel_study, later=later + timedelta(days=day, hours=hour))
     assert BonusBatch.objects.filter(state=BatchState.REFUSED).count() == 2
     there.fault = lambda *_: None
 
     for _ in range(3):
-        run(panel_study, later=later)
+        run(panel_study, later=later + timedelta(days=3))
 
     assert submission.bonuses == [100]
     agree(world, panel_study)
+
+
+def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
+    world, there, monkeypatch
+):
+    panel_study = make_panel_study(places=5)
+    publish(panel_study)
+    done = [participate(world, panel_study, new_id()) for _ in range(5)]
+    approve_all(panel_study)
+    original = world.set_up_bonuses
+
+    def refuse_one(study, lines):
+        if any(done[3].id == each or done[3].participant == each for each, _ in lines):
+            raise Refused(400, "This account is closed.")
+        return original(study, lines)
+
+    monkeypatch.setattr(world, "set_up_bonuses", refuse_one)
+    for hour in range(12):
+        run(panel_study, later=timedelta(hours=hour))
+
+    assert [each.bonuses for each in done] == [[50], [50], [50], [], [50]]
+    refused = BonusBatch.objects.filter(state=BatchState.REFUSED)
+    assert [batch.payments.count() for batch in refused.order_by("pk")] == [5, 2, 1]
 
 
 def test_an_error_of_the_site_itself_is_shown_with_the_study(world, there, monkeypatch):
@@ -495,7 +520,7 @@ def test_only_a_person_rejects_and_with_a_long_reason(world, there):
         "AWAITING REVIEW", "All of the participant's HITs were rejected.",
     )  # fmt: skip
 
-    panel = panel_studies.panel()
+    panel = prolific()
     with pytest.raises(StudyRefused, match="100"):
         submissions.reject(submission=mine, category="LOW_EFFORT", reason="Bad.", there=panel)
     submissions.reject(
@@ -554,7 +579,7 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
         run(panel_study, later=timedelta(days=2))
 
     assert sum(call.endswith("/pay/") for call in there.calls) == 1
-    batch, panel = BonusBatch.objects.get(), panel_studies.panel()
+    batch, panel = BonusBatch.objects.get(), prolific()
     assert batch.state == BatchState.UNCLEAR
     assert rounds.open_questions(panel_study) == 1
     later = clock.now() + timedelta(days=2)
@@ -588,7 +613,7 @@ def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there
         bonuses.decide_unclear(
             batch=BonusBatch.objects.get(),
             was_paid=False,
-            there=panel_studies.panel(),
+            there=prolific(),
             operator="root",
             at=clock.now(),
         )
@@ -616,7 +641,7 @@ def test_the_token_is_in_no_row_and_in_no_problem(world, there):
 
     assert "500" in panel_study.problem
     assert "a token of the test" not in str(PanelStudy.objects.values())
-    assert "a token of the test" not in repr(panel_studies.panel())
+    assert "a token of the test" not in repr(prolific())
 
 
 def test_a_round_takes_a_study_once_when_it_is_due(world, there, settings):

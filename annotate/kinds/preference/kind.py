@@ -1,0 +1,226 @@
+"""Preferences as a task type: a worker says which of two captions of an image is better."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext
+
+from annotate.campaign_file import CampaignConfig
+from annotate.exports.files import stored_files
+from annotate.exports.tables import Table
+from annotate.kinds.base import Sign
+from annotate.kinds.freezing import Drawn
+from annotate.kinds.preference.pairs import KNOWN, STEPS, Pair, Preference, Standing, candidates
+from annotate.kinds.preference.release import freeze, tables
+from annotate.kinds.rating.answers import Answer
+from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
+from annotate.kinds.rating.marks import MARKS, MOST_MISSING
+from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
+from annotate.kinds.wizard import StepFields
+from annotate.models import Release, ReleasedImage, Response, Selection, Task
+from corpora.language.text import Problem, gettext_noop
+
+# The criteria of ImageInWords' side-by-side evaluation (Garg et al. 2024).
+IMAGE_IN_WORDS = {
+    "comprehensiveness": gettext_noop(
+        "Which text covers more of the important objects and facts of the image?"
+    ),
+    "specificity": gettext_noop(
+        "Which text describes them in more detail, such as attributes, numbers and positions?"
+    ),
+    "hallucinations": gettext_noop(
+        "Which text has fewer statements that are not true of the image?"
+    ),
+    "tldr": gettext_noop("Whose first sentence sums up the image better?"),
+    "human_likeness": gettext_noop("Which text reads more as if a person had written it?"),
+}
+
+
+class PreferenceKind(RatingKind):
+    name = "preference"
+    label = "Compare two captions of each image"
+    answer_name = "comparison"
+    answers_name = "comparisons"
+    section = Preference
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "responses": 3,
+        "hit": {
+            "title": gettext_noop("Choose the better of two texts about a photograph"),
+            "description": gettext_noop(
+                "Look at a photograph, read two short texts about it, and say which is better."
+            ),
+            "keywords": "image, photograph, caption, compare, evaluate, English",
+        },
+    }
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "iiw-side-by-side": {
+            "kind": "preference",
+            "preference": {
+                "criteria": [
+                    {"name": name, "question": text} for name, text in IMAGE_IN_WORDS.items()
+                ]
+            },
+        }
+    }
+    presets_in_words: ClassVar[Mapping[str, str]] = {
+        "iiw-side-by-side": "Side by side as for ImageInWords: five criteria, five steps"
+    }
+    material_keys = ("selection", "preference.sources")
+    steps: ClassVar[Mapping[str, StepFields]] = {"images": images_step("preference")}
+    faults: ClassVar[Mapping[str, str]] = {
+        "not-looked-at": "choices that do not fit the image",
+        "same-side": "always the same side",
+        "only-length": "prefers the longer text, whatever it says",
+    }
+    flags: ClassVar[Mapping[str, str]] = {}
+    about_release = "Comparisons of two image captions by crowd workers, and a ranking of sources."
+    files = stored_files("preferences.json", "votes.csv", "ranking.csv")
+    judgements = "preferences.json"
+
+    def payload(
+        self, config: CampaignConfig, image: int, captions: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any] | None:
+        """Pairs drawn at random. Images whose captions are all the same make no task."""
+        rules: Preference = self.rules(config)
+        pairs = candidates(captions, f"{config.seed}/{image}/pairs")
+        if not pairs:
+            return None
+        return {
+            "captions": captions,
+            "scales": [(criterion.name, len(STEPS)) for criterion in rules.criteria],
+            "pairs": pairs[: rules.pairs_per_image],
+            MARKS: rules.marks,
+        }
+
+    def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
+        images = list(selection.selected.values_list("image_id", flat=True))
+        found = captions_to_rate(
+            self.rules(config), images, config.seed, selection.team, config.language
+        )
+        return sum(bool(candidates(captions, "")) for _, captions in found)
+
+    def prepare(self, tasks: Sequence[Task]) -> None:
+        """Choose the pairs of tasks that no page has shown yet, from the votes so far."""
+        campaign = tasks[0].campaign
+        rules: Preference = self.rules(campaign.config)
+        new = [task for task in tasks if task.payload and KNOWN not in task.payload]
+        if rules.pairs == "random" or not new:
+            return
+        standing = Standing(campaign, rules)
+        for task in new:
+            seed = f"{campaign.config.seed}/{task.image_id}/pairs"
+            pairs = standing.choose(task, rules.pairs_per_image, seed)
+            task.payload = {**(task.payload or {}), "pairs": pairs, KNOWN: standing.known}
+            task.save(update_fields=["payload"])
+
+    def context(
+        self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
+        rules: Preference = self.rules(config)
+        questions = [criterion.as_question for criterion in rules.criteria]
+        return {
+            **self.image_context(task, config),
+            "most_missing": MOST_MISSING,
+            "pairs": [
+                {
+                    "number": number,
+                    "captions": [
+                        {
+                            **self.shown_caption(task, 2 * number - 2 + place, fields),
+                            "letter": letter,
+                        }
+                        for place, letter in enumerate("AB", start=1)
+                    ],
+                    "questions": [
+                        shown_question(task, number, question, fields) for question in questions
+                    ],
+                }
+                for number in range(1, self.rated(task) + 1)
+            ],
+        }
+
+    def instructions_context(self, _config: CampaignConfig) -> dict[str, Any]:
+        return {}
+
+    def texts(self, task: Task) -> list[str]:
+        captions = captions_of(task)
+        return [captions[place]["text"] for pair in pairs_of(task) for place in pair["captions"]]
+
+    def rated(self, task: Task) -> int:
+        return len(pairs_of(task))
+
+    def unanswered(self, numbers: Sequence[int]) -> Problem:  # noqa: ARG002
+        return Problem("unanswered", gettext("Please answer all questions."))
+
+    def signs(self, answer: Answer, _config: CampaignConfig) -> list[Sign]:  # noqa: ARG002
+        return []
+
+    def answer_context(self, response: Response) -> dict[str, Any]:
+        captions, names = self.marked(response), scales_of(response.task)
+        return {
+            "pairs": [
+                {
+                    "captions": captions[2 * index : 2 * index + 2],
+                    "votes": [
+                        {"name": name, "label": STEPS[given[name] - 1] if name in given else None}
+                        for name in names
+                    ],
+                }
+                for index, given in enumerate(self._votes(response))
+            ]
+        }
+
+    def summary(self, response: Response) -> str:
+        """The steps of each pair, in the order of the criteria: `1 3 · 5 4`."""
+        names = scales_of(response.task)
+        return " · ".join(
+            " ".join(str(given.get(name, "–")) for name in names) for given in self._votes(response)
+        )
+
+    def judge_payload(self, response: Response) -> dict[str, Any]:
+        captions = self.marked(response)
+        return {
+            "answer": [
+                {"a": captions[2 * index], "b": captions[2 * index + 1], "votes": given}
+                for index, given in enumerate(self._votes(response))
+            ]
+        }
+
+    def _votes(self, response: Response) -> list[Mapping[str, int]]:
+        numbers = range(1, self.rated(response.task) + 1)
+        return [response.answer.content.get(str(number), {}) for number in numbers]
+
+    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
+        freeze(release, drawn, numbers)
+
+    def tables(self, release: Release) -> list[Table]:
+        return tables(release)
+
+    def released_context(self, image: ReleasedImage) -> dict[str, Any]:
+        return {
+            "comparisons": [
+                {
+                    "sides": [each["a"], each["b"]],
+                    "votes": " · ".join(
+                        f"{name}: {', '.join(map(str, steps))}"
+                        for name, steps in _steps(each["votes"]).items()
+                    ),
+                }
+                for each in image.record["comparisons"]
+            ]
+        }
+
+
+def pairs_of(task: Task) -> Sequence[Pair]:
+    payload: dict[str, Any] = task.payload or {}
+    found: Sequence[Pair] = payload["pairs"]
+    return found
+
+
+def _steps(votes: Iterable[Mapping[str, int]]) -> dict[str, list[int]]:
+    """The steps that workers chose for each criterion."""
+    found: dict[str, list[int]] = {}
+    for vote in votes:
+        for name in vote.keys() - {"worker"}:
+            found.setdefault(name, []).append(vote[name])
+    return dict(sorted(found.items()))

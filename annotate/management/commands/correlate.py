@@ -1,0 +1,43 @@
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+
+from annotate.management.base import DomainCommand, captions_file, release_named
+from annotate.services.judgements import described, judged_captions, numbers_in, references_in
+from corpora.commands import correlate
+from corpora.evaluation.references import References, read_references
+
+
+class Command(DomainCommand):
+    help = correlate.HELP
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "release", metavar="RELEASE", help="name of a release of ratings or comparisons"
+        )
+        parser.add_argument(
+            "--references",
+            metavar="RELEASE|CAPTIONS.json",
+            help="references of the same images: a release, or a captions file in COCO form with "
+            "the image ids of ratings.json (default: the team's release that has them)",
+        )
+        correlate.add_options(parser)
+
+    def handle(self, *, release: str, references: str | None, **options: Any) -> None:
+        rated = release_named(release)
+        captions = judged_captions(rated)
+        numbers = {caption.image: caption.image for caption in captions}
+        found: References | None = None
+        if references and (path := captions_file(references)):
+            found = read_references(path, options["language"])
+        elif source := release_named(references) if references else described(rated):
+            found = references_in(source, options["language"] or rated.language)
+            numbers = numbers_in(source, rated)
+        self.print_lines(
+            correlate.correlate(
+                correlate.Rated(captions, found, numbers),
+                java=settings.EVALUATION_JAVA,
+                **options,
+            )
+        )

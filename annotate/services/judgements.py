@@ -1,0 +1,50 @@
+"""What people said of captions in a release, and the references of the same images."""
+
+from pathlib import Path
+
+from annotate.exports.files import stored
+from annotate.kinds import KINDS
+from annotate.models import Release, ReleasedCaption, Role
+from annotate.queries.releases import language_in, references_of_release
+from corpora.errors import DomainError
+from corpora.evaluation.judgements import Caption, captions_in
+from corpora.evaluation.references import References, make_references
+from corpora.reading.json_files import parse_json
+
+
+def judged_captions(release: Release) -> list[Caption]:
+    """The captions that people rated; raises DomainError if it is a release of something else."""
+    name = KINDS[release.campaign.kind].judgements
+    if not name:
+        raise DomainError(f"{release} has no ratings of captions.")
+    return captions_in(Path(name), parse_json("".join(stored(release, name=name))))
+
+
+def numbers_in(other: Release, release: Release) -> dict[int, int]:
+    """The number that each image of the release has in another one; -1 if it is not there."""
+    numbers = dict(other.images.values_list("task__image", "number"))
+    rows = release.images.values_list("number", "task__image")
+    return {number: numbers.get(image, -1) for number, image in rows}
+
+
+def references_in(release: Release, language: str) -> References:
+    """The release's references, also hidden ones; raises DomainError if there are none."""
+    chosen = language_in(release, language if release.languages else None)
+    texts = references_of_release(release, chosen)
+    return make_references(texts, {}, name=release.name, language=chosen or release.language)
+
+
+def described(judged: Release) -> Release | None:
+    """The team's release with references of the judged images, if there is one; raises DomainError
+    if there are several."""
+    captions = ReleasedCaption.with_hidden.filter(
+        role=Role.REFERENCE,
+        image__task__image__in=judged.images.values("task__image"),
+        image__task__serial=0,  # of the whole image
+    )
+    releases = Release.objects.of_team(judged.campaign.team)
+    found = list(releases.filter(pk__in=captions.values("image__release")).order_by("name"))
+    if len(found) > 1:
+        names = ", ".join(release.name for release in found)
+        raise DomainError(f"Choose one with --references: {names}.")
+    return found[0] if found else None

@@ -1,0 +1,308 @@
+"""Correlate metrics with what people said of the same captions."""
+
+import json
+import math
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from corpora.commands import WrongOptions, checked_language
+from corpora.commands.evaluate import (
+    AUTOMATIC,
+    add_resampling_options,
+    add_scoring_options,
+    check_resampling,
+    chosen_metrics,
+    steps_shown,
+    stopped_by_signals,
+)
+from corpora.errors import DomainError
+from corpora.evaluation.correlation import (
+    COEFFICIENTS,
+    Agreement,
+    Coefficient,
+    agreement,
+    judged_of,
+)
+from corpora.evaluation.java import Java
+from corpora.evaluation.judgements import (
+    Caption,
+    captions_in,
+    criteria_of,
+    read_figures,
+    systems_in,
+)
+from corpora.evaluation.metrics.base import Floats, Measured, measured_means
+from corpora.evaluation.references import References, read_references
+from corpora.evaluation.report import (
+    EXPLAINED,
+    NAMES,
+    RESULTS,
+    Candidate,
+    Choices,
+    aligned,
+    make_report,
+)
+from corpora.evaluation.results import check_images, read_results
+from corpora.evaluation.scoring import FIGURES, Plan
+from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
+from corpora.reading.json_files import read_coco
+from corpora.wording import counted
+
+HELP = (
+    "Say how far metrics agree with people: Kendall's tau-b and tau-c, Spearman's and Pearson's "
+    "coefficients and pairwise accuracy, per caption and per system, with 95 % intervals, beside "
+    "how far one person agrees with the others."
+)
+PERSON = "one person"
+TITLES = dict(zip(COEFFICIENTS, ("tau-b", "tau-c", "Spearman", "Pearson", "accuracy"), strict=True))
+
+
+class Rated(NamedTuple):
+    """Captions that people rated, and the references of their images, if there are any.
+
+    `numbers` has the image's number in the references and in results files by its own.
+    """
+
+    captions: Sequence[Caption]
+    references: References | None
+    numbers: Mapping[int, int]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "ratings",
+        type=Path,
+        metavar="RATINGS.json",
+        help="ratings.json of a release of ratings, or preferences.json of one of comparisons",
+    )
+    parser.add_argument(
+        "--references",
+        type=Path,
+        metavar="CAPTIONS.json",
+        help="captions file in COCO form with the same image ids; without it, only columns of "
+        "--results are correlated",
+    )
+    add_options(parser)
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add everything but the ratings and the references."""
+    parser.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="a results file in COCO form (.json): only systems whose results are given are "
+        "compared, and their rated captions must be in the file; or a CSV file with the columns "
+        "image_id and source, and columns of numbers of the captions by other metrics",
+    )
+    add_scoring_options(parser)
+    add_resampling_options(parser)
+
+
+def run(*, ratings: Path, references: Path | None, **options: Any) -> Iterator[str]:
+    captions = captions_in(ratings, read_coco(ratings))
+    found = read_references(references, options["language"]) if references else None
+    numbers = {caption.image: caption.image for caption in captions}
+    return correlate(Rated(captions, found, numbers), java=Java(), **options)
+
+
+def correlate(
+    rated: Rated,
+    *,
+    results: Sequence[Path],
+    metrics: list[str] | None,
+    tokeniser: str,
+    language: str | None,
+    resamples: int,
+    seed: int,
+    java: Java,
+    **options: Any,
+) -> Iterator[str]:
+    """The coefficients as lines; raises DomainError."""
+    check_resampling(resamples, seed)
+    if language is not None:
+        checked_language(language)
+    tables = [path for path in results if path.suffix != ".json"]
+    captions = _of_systems(rated, [path for path in results if path not in tables])
+    plan = Plan(chosen_metrics(metrics), PLAIN if tokeniser == PLAIN else OFFICIAL, java=java)
+    with stopped_by_signals(), steps_shown() as progress:
+        plan = plan._replace(progress=progress)
+        measured, about = _scored(captions, rated, plan, may_be_plain=tokeniser == AUTOMATIC)
+        for path in tables:
+            for name, figures in read_figures(path, captions, FIGURES).items():
+                own = [figures[one.image, one.source] for one in captions]
+                measured.append(measured_means(name, own))
+        if not measured:
+            raise WrongOptions("Name --references, or a CSV file of figures with --results.")
+        progress("intervals")
+        found = {
+            name: _agreements(captions, name, measured, resamples, seed)
+            for name in criteria_of(captions)
+        }
+    systems = sorted({one.source for one in captions})
+    about |= {
+        "images": len({one.image for one in captions}),
+        "captions": len(captions),
+        "systems": systems,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    if options["json"]:
+        criteria = {name: _as_json(rows, systems) for name, rows in found.items()}
+        yield json.dumps(about | {"criteria": criteria})
+    else:
+        yield from _lines(about, found)
+
+
+def _of_systems(rated: Rated, results: Sequence[Path]) -> Sequence[Caption]:
+    """The captions of the systems whose results are given, all without any."""
+    if not results:
+        return rated.captions
+    chosen: set[str] = set()
+    for path in results:
+        given = read_results(path)
+        texts = {own: given.get(number, "") for own, number in rated.numbers.items()}
+        chosen |= (found := systems_in(rated.captions, texts))
+        if not found:
+            raise DomainError(f"{path}: no system's captions that people rated are in it.")
+    return [one for one in rated.captions if one.source in chosen]
+
+
+def _scored(
+    captions: Sequence[Caption], rated: Rated, plan: Plan, *, may_be_plain: bool
+) -> tuple[list[Measured], dict[str, Any]]:
+    """The metrics of each caption, and what they were computed with.
+
+    A caption that is one of its image's references is scored against the others.
+    """
+    if rated.references is None or not plan.metrics:
+        return [], {}
+    known = rated.references.captions
+    numbers = [rated.numbers.get(one.image, -1) for one in captions]
+    check_images(set(numbers), wanted=(), without=known, name="What people rated")
+    against: dict[int, list[str]] = {}
+    for row, (one, number) in enumerate(zip(captions, numbers, strict=True)):
+        against[row] = list(known[number])
+        if one.text in against[row]:
+            against[row].remove(one.text)
+        if not against[row]:
+            raise DomainError(f"Image {one.image} has one reference, which people rated.")
+    report = make_report(
+        References(against, {}, language=rated.references.language),
+        {RESULTS: Candidate({row: one.text for row, one in enumerate(captions)})},
+        plan,
+        Choices(may_be_plain=may_be_plain, resamples=0),
+    )
+    scores = report.scores[RESULTS]
+    about = {"tokeniser": scores.tokeniser, "failures": dict(scores.failures)}
+    return list(scores.whole.measured), about
+
+
+def _agreements(
+    captions: Sequence[Caption],
+    criterion: str,
+    measured: Sequence[Measured],
+    resamples: int,
+    seed: int,
+) -> dict[str, Agreement]:
+    """How far each figure agrees with the mean of the ratings, and one person with the others."""
+    rows = [row for row, one in enumerate(captions) if criterion in one.ratings]
+    rated = [captions[row] for row in rows]
+    systems = sorted({one.source for one in captions})
+    judged = judged_of(rated, [fmean(one.ratings[criterion]) for one in rated], systems)
+    found = {
+        figure: agreement(
+            judged,
+            metric._replace(statistics=metric.statistics[rows]),
+            figure,
+            resamples=resamples,
+            seed=seed,
+        )
+        for metric in measured
+        for figure in metric.names
+    }
+    several = [one for one in rated if len(one.ratings[criterion]) > 1]
+    if several:
+        drawn = [_one_and_others(one, criterion, seed) for one in several]
+        judged = judged_of(several, [others for _, others in drawn], systems)
+        person = measured_means(PERSON, [own for own, _ in drawn])
+        found[PERSON] = agreement(judged, person, PERSON, resamples=resamples, seed=seed)
+    return found
+
+
+def _one_and_others(caption: Caption, criterion: str, seed: int) -> tuple[float, float]:
+    """The rating of one person, the same for all captions of an image, and the others' mean."""
+    ratings = list(caption.ratings[criterion])
+    drawn = ratings.pop(Random(f"{seed}/{caption.image}").randrange(len(ratings)))
+    return drawn, fmean(ratings)
+
+
+def _as_json(found: Mapping[str, Agreement], systems: Sequence[str]) -> dict[str, Any]:
+    return {
+        "captions": {name: _coefficients(one.captions) for name, one in found.items()},
+        "systems": {name: _coefficients(one.systems) for name, one in found.items()},
+        "people": _by_system(next(iter(found.values())).scores, systems),
+        "figures": {
+            name: _by_system(one.figures, systems) for name, one in found.items() if name != PERSON
+        },
+    }
+
+
+def _by_system(figures: Floats, systems: Sequence[str]) -> dict[str, float | None]:
+    return dict(zip(systems, map(_number, figures.tolist()), strict=True))
+
+
+def _number(figure: float) -> float | None:
+    return None if math.isnan(figure) else figure
+
+
+def _coefficients(found: Mapping[str, Coefficient]) -> dict[str, Any]:
+    return {
+        name: {
+            "value": _number(one.value),
+            "interval": list(one.interval) if one.interval else None,
+        }
+        for name, one in found.items()
+    }
+
+
+def _lines(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]]) -> Iterator[str]:
+    """A table per caption and one per system for each criterion."""
+    systems = about["systems"]
+    size = f"{counted(about['captions'], 'caption')} of {counted(about['images'], 'image')}"
+    yield f"{size} by {counted(len(systems), 'system')}: {', '.join(systems)}"
+    if "tokeniser" in about:
+        yield EXPLAINED[about["tokeniser"]].capitalize()
+    if any(PERSON in rows for rows in found.values()):
+        yield f"{PERSON}: the rating of one person beside the mean of the others"
+    for criterion, rows in found.items():
+        for title, per in (("per caption", "captions"), ("per system", "systems")):
+            yield ""
+            table = {name: getattr(one, per) for name, one in rows.items()}
+            heads = [TITLES[name] for name in next(iter(table.values()))]
+            cells = [[NAMES.get(n, n), *map(_cell, one.values())] for n, one in table.items()]
+            yield from aligned([[f"{criterion}, {title}", *heads], *cells])
+        yield ""
+        columns = {"people": next(iter(rows.values())).scores} | {
+            NAMES.get(name, name): one.figures for name, one in rows.items() if name != PERSON
+        }
+        body = zip(systems, *columns.values(), strict=True)
+        yield from aligned(
+            [[f"{criterion}, means", *columns]]
+            + [[system, *(f"{figure:.3f}" for figure in figures)] for system, *figures in body]
+        )
+    for metric, reason in about.get("failures", {}).items():
+        yield f"No figure of {metric}: {reason}"
+
+
+def _cell(one: Coefficient) -> str:
+    if math.isnan(one.value):
+        return "–"
+    ends = f" [{one.interval.low:.2f}, {one.interval.high:.2f}]" if one.interval else ""
+    return f"{one.value:.2f}{ends}"

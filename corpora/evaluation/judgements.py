@@ -1,0 +1,145 @@
+"""What people said of captions, and figures of the same captions that somebody brings."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpora.errors import DomainError
+from corpora.evaluation.references import image_id
+from corpora.reading.files import MalformedFile, short
+from corpora.reading.json_files import entries
+from corpora.reading.tables import CsvFile, open_csv
+
+# Keys of a rating, and columns of `scores.csv`, that are no criterion and no metric.
+WORKER = "worker"
+# The step of a comparison at which neither caption is better.
+EVEN = 3
+OTHER_COLUMNS = {"image_id", "source", "image", "caption_id", "caption", "raters"}
+
+
+class Caption(NamedTuple):
+    """A caption of a source, and for each criterion the rating of each person who gave one.
+
+    Ratings in a comparison, which has a number, say how much better it is than the other caption.
+    """
+
+    image: int
+    source: str
+    text: str
+    ratings: Mapping[str, Sequence[float]]
+    comparison: int | None = None
+
+
+# The figure of each caption by image and source.
+Figures = Mapping[tuple[int, str], float]
+
+
+def captions_in(path: Path, content: Mapping[str, Any]) -> list[Caption]:
+    """The captions of `ratings.json` or `preferences.json`, in the order of their images.
+
+    An entry of `captions` has `image_id`, `sources` (each with its text), and `ratings` (each an
+    object with a number for each criterion) or, instead, `scores` with one number for each. An
+    entry of `comparisons` has `image_id`, `a` and `b` (each with `text` and `sources`) and `votes`
+    (each an object with a step from 1, `a` is much better, to 5 for each criterion). Raises
+    MalformedFile.
+    """
+    read = _compared if "comparisons" in content else _rated
+    found = sorted(read(path, dict(content)), key=lambda caption: (caption.image, caption.source))
+    if not found:
+        raise MalformedFile(path, "it has no captions that people rated")
+    return found
+
+
+def _compared(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
+    for number, (place, entry) in enumerate(entries(path, content, "comparisons")):
+        image = image_id(path, place, entry.get("image_id"))
+        votes = _ratings(path, place, entry.get("votes"))
+        for side, sign in (("a", 1), ("b", -1)):
+            shown = entry.get(side)
+            if not isinstance(shown, dict) or not isinstance(shown.get("text"), str):
+                raise MalformedFile(
+                    path, f"{place}: `{side}` has the text and sources of a caption"
+                )
+            ratings = {name: [sign * (EVEN - v) for v in given] for name, given in votes.items()}
+            for source in shown.get("sources", ()):
+                yield Caption(image, source, shown["text"], ratings, number)
+
+
+def _rated(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
+    for place, entry in entries(path, content, "captions"):
+        image = image_id(path, place, entry.get("image_id"))
+        ratings = _ratings(path, place, entry.get("ratings") or [entry.get("scores")])
+        sources = entry.get("sources")
+        if not isinstance(sources, dict) or not all(isinstance(t, str) for t in sources.values()):
+            raise MalformedFile(path, f"{place}: `sources` has the text of each source")
+        for source, text in sources.items():
+            yield Caption(image, source, text, ratings)
+
+
+def _ratings(path: Path, place: str, given: Any) -> dict[str, list[float]]:
+    by_criterion: dict[str, list[float]] = {}
+    for rating in given if isinstance(given, list) else [given]:
+        if not isinstance(rating, dict):
+            raise MalformedFile(path, f"{place}: {short(rating)} is no rating")
+        for name, value in rating.items():
+            if name != WORKER and value is not None:
+                if type(value) not in (int, float) or not math.isfinite(value):
+                    raise MalformedFile(path, f"{place}: {short(value)} is not a finite number")
+                by_criterion.setdefault(name, []).append(value)
+    return by_criterion
+
+
+def systems_in(captions: Sequence[Caption], texts: Mapping[int, str]) -> set[str]:
+    """The sources all of whose captions these texts have, by the caption's image."""
+    found = {one.source for one in captions}
+    return found - {
+        one.source for one in captions if texts.get(one.image, "").split() != one.text.split()
+    }
+
+
+def criteria_of(captions: Sequence[Caption]) -> list[str]:
+    """What people rated, in the order of the first caption that has each."""
+    return list(dict.fromkeys(name for caption in captions for name in caption.ratings))
+
+
+def read_figures(
+    path: Path, captions: Sequence[Caption], taken: Collection[str]
+) -> dict[str, Figures]:
+    """The columns of numbers of a CSV file with `image_id` and `source`, by name.
+
+    Such as `scores.csv` of a release with columns of one's own; its own columns, which are people's
+    scores, are left out. Each caption needs a number. Raises DomainError.
+    """
+    columns: dict[str, dict[tuple[int, str], float]] = {}
+    with open_csv(path) as table:
+        header = table.header(["image_id", "source"])
+        skipped = {"", *OTHER_COLUMNS, *criteria_of(captions)}
+        names = [name for name in header if name not in skipped]
+        if clash := sorted({*taken}.intersection(names)):
+            raise MalformedFile(path, f"{clash[0]} is computed here; give the column another name")
+        for row in table.rows:
+            if len(row) != len(header):
+                raise table.wrong_length(row, len(header))
+            cells = dict(zip(header, row, strict=True))
+            key = int(_number(table, cells["image_id"])), cells["source"]
+            for name in filter(cells.get, names):
+                columns.setdefault(name, {})[key] = _number(table, cells[name])
+    if not columns:
+        raise MalformedFile(path, "it has no column of numbers but image_id and people's scores")
+    for name, figures in columns.items():
+        lacking = (one for one in captions if (one.image, one.source) not in figures)
+        if one := next(lacking, None):
+            where = f"the caption of image {one.image} by {one.source}"
+            raise DomainError(f"{path}: {name} has no number for {where}.")
+    return dict(columns)
+
+
+def _number(table: CsvFile, cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise table.wrong(f"{short(cell)} is not a finite number")
+    return value

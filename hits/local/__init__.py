@@ -1,1 +1,0 @@
-"""Run both sites as processes on one machine."""

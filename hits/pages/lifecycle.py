@@ -1,0 +1,274 @@
+"""Pages that publish, pause, finish and sync a campaign, and change a published one: its budget,
+the reward of new HITs, and the share of spot checks."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Right
+from accounts.pages.signed_in import refusals_shown, user_of
+from annotate.kinds import KINDS
+from annotate.kinds.wizard import Dollars, Percent
+from annotate.models import Campaign, CampaignStatus
+from annotate.pages.lookups import campaign_of
+from annotate.queries.progress import progress
+from background.tasks import announce_job
+from corpora.errors import DomainError
+from hits.mturk.endpoints import endpoint_of
+from hits.pages.sync_states import sync_state
+from hits.queries.costs import (
+    estimate,
+    family_estimate,
+    shortfall,
+    slot_cost,
+    spend,
+    work_under_way,
+)
+from hits.services import lifecycle
+from hits.services.syncs import ask_for_sync
+from qualcontrol.models import HeldPayment, SpotCheck
+from shared.number_fields import AmountField
+
+
+class PublishForm(forms.Form):
+    """The cost and the budget that the page showed, and a confirmation that real money is spent."""
+
+    cost = AmountField(required=False, widget=forms.HiddenInput)
+    budget = AmountField(required=False, widget=forms.HiddenInput)
+    confirmed = forms.BooleanField(required=False)
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The cost and the budget, as far as they were sent."""
+        amounts = {name: self.cleaned_data[name] for name in ("cost", "budget")}
+        return {name: amount for name, amount in amounts.items() if amount is not None}
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the person has confirmed amounts that the page showed."""
+        return bool(self.cleaned_data["confirmed"] and len(self.seen) == 2)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the cost of publishing a campaign, and publish it; with `invite` in the address, go on
+    to the page that invites people."""
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    if request.method == "POST":
+        form = PublishForm(request.POST)
+        if not form.is_valid():
+            messages.warning(request, "Load this page again: it was sent incompletely.")
+            return redirect(request.get_full_path())
+        with refusals_shown(request):
+            lifecycle.ask_to_publish(
+                campaign=found,
+                confirmed=form.is_confirmed,
+                seen=lifecycle.terms_of(found)._replace(**form.seen),
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+            announce_job()
+            return redirect("hits:invite", slug) if "invite" in request.GET else redirect(found)
+        return redirect(request.get_full_path())
+    cost = estimate(found)
+    context = {
+        "campaign": found,
+        "form": PublishForm(initial={"cost": cost.total, "budget": found.budget}),
+        "estimate": cost,
+        "family": family_estimate(found),
+        "fault_of_title": KINDS[found.kind].fault_of_title(found.config),
+        "spend": spend(found),
+        "marketplace": endpoint_of(found.endpoint),
+    }
+    return render(request, "hits/publish.html", context)
+
+
+@require_POST
+def pause(request: HttpRequest, slug: str) -> HttpResponse:
+    """Pause a campaign, so that it gets no new workers."""
+    return _move(request, slug, lifecycle.pause)
+
+
+@require_POST
+def finish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Finish a campaign."""
+    return _move(request, slug, lifecycle.finish)
+
+
+@require_safe
+def confirm_pause(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what a pause does."""
+    return _confirm(request, slug, "hits/pause.html")
+
+
+@require_safe
+def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what finishing ends for good."""
+    return _confirm(request, slug, "hits/finish.html")
+
+
+def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    context = {
+        "campaign": found,
+        "progress": progress(found),
+        "spend": spend(found),
+        "work": work_under_way(found),
+        "open_checks": SpotCheck.objects.of(found).open().count(),
+        "held": HeldPayment.objects.of(found).open().count(),
+    }
+    return render(request, template, context)
+
+
+def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    with refusals_shown(request):
+        service(campaign=found, actor=user_of(request), at=timezone.now())
+        return _sync(request, found)
+    return redirect(found)
+
+
+@require_POST
+def sync(request: HttpRequest, slug: str) -> HttpResponse:
+    """Request a sync of the campaign now."""
+    return _sync(request, campaign_of(request, slug, may=Right.MANAGE))
+
+
+@require_safe
+def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Render the state of the campaign's sync, which the campaign's page reloads.
+
+    Empty if there is nothing to show.
+    """
+    found = campaign_of(request, slug)
+    context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
+    return render(request, "hits/sync.html", context)
+
+
+def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
+    """Request a sync, which runs as a job."""
+    with refusals_shown(request):
+        ask_for_sync(campaign=found, user=user_of(request), at=timezone.now())
+        announce_job()
+    return redirect(found)
+
+
+class ChangeForm(forms.Form):
+    """A new value, the value that the page showed, and a note for the decision log."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, max_length=40)
+    note = forms.CharField(
+        required=False,
+        max_length=900,
+        help_text="Optional. Kept in the decision log.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    @staticmethod
+    def present(campaign: Campaign) -> object:
+        """The present value."""
+        raise NotImplementedError
+
+    def change(self, campaign: Campaign, **by: Any) -> str:
+        """Make the change and return what is so now."""
+        raise NotImplementedError
+
+
+class BudgetForm(ChangeForm):
+    value = Dollars(label="Add to the budget, in US dollars", least="0.01", most="99999999.00")
+
+    @staticmethod
+    def present(campaign: Campaign) -> object:
+        return campaign.budget
+
+    def change(self, campaign: Campaign, **by: Any) -> str:
+        amount, seen = self.cleaned_data["value"], Decimal(self.cleaned_data["seen"])
+        lifecycle.add_to_budget(campaign=campaign, amount=amount, seen=seen, **by)
+        return f"The budget is ${campaign.budget:,.2f} now."
+
+
+class RewardForm(ChangeForm):
+    value = Dollars(
+        label="Reward for one assignment, in US dollars", least="0.01", most="999999.99"
+    )
+
+    @staticmethod
+    def present(campaign: Campaign) -> object:
+        return campaign.config.hit.reward
+
+    def change(self, campaign: Campaign, **by: Any) -> str:
+        reward, seen = self.cleaned_data["value"], Decimal(self.cleaned_data["seen"])
+        changed = lifecycle.change_reward(campaign=campaign, reward=reward, seen=seen, **by)
+        return f"New HITs pay ${changed.config.hit.reward} for one assignment."
+
+
+class ShareForm(ChangeForm):
+    value = Percent(label="Share of all answers that a person checks, in per cent")
+
+    @staticmethod
+    def present(campaign: Campaign) -> object:
+        return campaign.config.review.share
+
+    def change(self, campaign: Campaign, **by: Any) -> str:
+        share, seen = self.cleaned_data["value"] / 100, float(self.cleaned_data["seen"])
+        changed = lifecycle.raise_review_share(
+            campaign=campaign, share=round(share, 8), seen=seen, **by
+        )
+        return f"{changed.config.review.share * 100:g}% of all answers are checked now."
+
+
+FORMS: dict[str, type[ChangeForm]] = {
+    "budget": BudgetForm,
+    "reward": RewardForm,
+    "share": ShareForm,
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what can be changed and what a change does, and make one change."""
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    if found.status in {CampaignStatus.DRAFT, CampaignStatus.FINISHED}:
+        messages.info(request, "Only published campaigns that are not finished are changed here.")
+        return redirect(found)
+    shown = {
+        name: form(prefix=name, initial={"seen": str(form.present(found))})
+        for name, form in FORMS.items()
+    }
+    chosen = request.POST.get("what", "")
+    if request.method == "POST" and chosen in FORMS:
+        form = shown[chosen] = FORMS[chosen](request.POST, prefix=chosen)
+        if form.is_valid() and _is_changed(request, found, form):
+            return redirect("hits:change", slug)
+    money = spend(found)
+    context = {
+        "campaign": found,
+        "spend": money,
+        "slot_cost": slot_cost(found.config),
+        "short": shortfall(found, money),
+        "work": work_under_way(found),
+        **shown,
+    }
+    status = 422 if any(form.errors for form in shown.values()) else 200
+    return render(request, "hits/changes.html", context, status=status)
+
+
+def _is_changed(request: HttpRequest, campaign: Campaign, form: ChangeForm) -> bool:
+    """Make the change and say so, or show why it is not possible."""
+    reason, actor = form.cleaned_data["note"], user_of(request)
+    try:
+        done = form.change(campaign, reason=reason, actor=actor, at=timezone.now())
+    except DomainError as error:
+        form.add_error("value", str(error))
+        return False
+    except (ArithmeticError, ValueError):
+        form.add_error("value", "Load this page again: it was sent incompletely.")
+        return False
+    messages.success(request, done)
+    return True

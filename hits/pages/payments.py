@@ -1,0 +1,354 @@
+"""Pages about a campaign's payments: bonuses, messages to workers, statements, held payments with
+the submitted answers, and rejections."""
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.models import Right
+from accounts.pages.lists import csv_file, page_of, stretch_of
+from accounts.pages.signed_in import decided, posted, user_of
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response, Worker
+from annotate.pages.lookups import campaign_of
+from corpora.errors import DomainError
+from hits.models import Bonus, MessageStatus
+from hits.queries.costs import spend
+from hits.queries.pay import answer_held, held_of, statements
+from hits.services.bonuses import (
+    MOST,
+    BonusPreview,
+    Wish,
+    bonus_preview,
+    key_of_wishes,
+    plan_bonuses,
+)
+from hits.services.payments import accept_held, ask_for_rejection, reject_held
+from qualcontrol.models import HeldPayment
+from qualcontrol.pages.forms import RejectionForm
+from shared.number_fields import HOW, AmountField
+from shared.tables import Column
+
+MOST_BYTES = 500_000
+MESSAGES_SHOWN = 10
+STATEMENT_COLUMNS = (
+    Column("worker", value=lambda row: row.pseudonym),
+    Column("assignments_approved", value=lambda row: row.approved),
+    Column("assignments_rejected", value=lambda row: row.rejected),
+    Column("assignments_waiting", value=lambda row: row.waiting),
+    *map(Column, ("rewards", "bonuses", "paid", "fees", "cost")),
+)
+
+
+class BonusFileForm(forms.Form):
+    """A CSV file of bonuses: uploaded, or as the text that the preview sends on."""
+
+    file = forms.FileField(
+        required=False, help_text="CSV with the columns worker, amount and reason."
+    )
+    text = forms.CharField(
+        required=False, max_length=MOST_BYTES, strip=False, widget=forms.HiddenInput
+    )
+    confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, object]:
+        """Set `wishes` to what the file asks for."""
+        values = super().clean() or {}
+        file, text = values.get("file"), values.get("text", "")
+        if file is not None:
+            if file.size > MOST_BYTES:
+                raise forms.ValidationError("The file is too large: at most 500 kB.")
+            try:
+                text = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise forms.ValidationError("The file is not text in UTF-8.") from error
+        if not str(text).strip():
+            raise forms.ValidationError("Choose a CSV file.")
+        try:
+            values["wishes"] = read_bonuses(str(text))
+        except BonusFileRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return values
+
+
+@require_safe
+def payments(request: HttpRequest, slug: str) -> HttpResponse:
+    """The campaign's bonuses and messages, and what has been paid."""
+    campaign = campaign_of(request, slug, may=Right.SEE_MONEY)
+    return _payments(request, campaign, BonusFileForm())
+
+
+@require_http_methods(["POST"])
+def bonuses(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what the bonuses of a file cost, and plan them once that is confirmed."""
+    campaign = campaign_of(request, slug, may=Right.PAY)
+    form = BonusFileForm(posted(request), request.FILES or None)
+    if not form.is_valid():
+        return _payments(request, campaign, form, status=422)
+    wishes = form.cleaned_data["wishes"]
+    key = key_of_wishes(campaign, wishes)
+    if form.cleaned_data["confirmed"] and plan(request, campaign, wishes, key):
+        return redirect("hits:payments", slug)
+    return preview_page(request, campaign, wishes, bonus_preview(campaign, wishes, key=key))
+
+
+def plan(request: HttpRequest, campaign: Campaign, wishes: Sequence[Wish], key: str) -> bool:
+    """Plan the bonuses; say what happened, and return whether they are planned."""
+    try:
+        planned = plan_bonuses(campaign=campaign, wishes=wishes, key=key, at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return False
+    total = sum(bonus.amount + bonus.fee for bonus in planned)
+    number = len(planned)
+    messages.success(
+        request,
+        f"{number:,} bonus{'es' if number != 1 else ''} planned: ${total:,.2f} with fees. The "
+        "next sync pays them.",
+    )
+    return True
+
+
+def preview_page(
+    request: HttpRequest, campaign: Campaign, wishes: list[Wish], preview: BonusPreview
+) -> HttpResponse:
+    context = {
+        "campaign": campaign,
+        "wishes": wishes[:100],
+        "more": max(0, len(wishes) - 100),
+        "number": len(wishes),
+        "preview": preview,
+        "text": written(wishes),
+    }
+    status = 409 if preview.obstacle else 200
+    return render(request, "hits/bonus_preview.html", context, status=status)
+
+
+def _payments(
+    request: HttpRequest, campaign: Campaign, form: BonusFileForm, status: int = 200
+) -> HttpResponse:
+    rows = Bonus.objects.filter(assignment__hit__campaign=campaign)
+    counted = {
+        name: Count("recipients", filter=Q(recipients__status=value))
+        for name, value in (
+            ("sent", MessageStatus.SENT),
+            ("planned", MessageStatus.PLANNED),
+            ("unknown", MessageStatus.SENDING),
+            ("failed", MessageStatus.NOT_REACHED),
+        )
+    }
+    context = {
+        "campaign": campaign,
+        "form": form,
+        "spend": spend(campaign),
+        "stretch": stretch_of(
+            rows.select_related("assignment__account__worker"), request, by=["-pk"], per_page=20
+        ),
+        "letters": campaign.worker_messages.annotate(**counted).select_related("sender")[
+            :MESSAGES_SHOWN
+        ],
+    }
+    return render(request, "hits/payments.html", context, status=status)
+
+
+@require_safe
+def statement(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """What the campaign paid to each worker, or to one (`?worker=`), as a CSV file."""
+    campaign = campaign_of(request, slug, may=Right.SEE_MONEY)
+    name = request.GET.get("worker", "")[:10]
+    rows = statements(campaign, Worker.objects.filter(pseudonym=name) if name else None)
+    return csv_file(f"{campaign.slug}-statement", STATEMENT_COLUMNS, rows)
+
+
+MOST_LINES = 2_000
+NAMES = ("worker", "amount", "reason")
+
+
+class BonusFileRefused(DomainError):
+    """The file cannot be used; the message says which line is wrong."""
+
+
+def read_bonuses(text: str) -> list[Wish]:
+    """The bonuses in the text. Raises BonusFileRefused."""
+    try:
+        lines = list(csv.reader(StringIO(text.lstrip("\ufeff")), strict=True))
+    except csv.Error as error:
+        raise BonusFileRefused(f"This is not a CSV file: {error}.") from error
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if any(line)]
+    if not numbered or tuple(cell.strip().lower() for cell in numbered[0][1]) != NAMES:
+        raise BonusFileRefused(f"The first line must be: {','.join(NAMES)}")
+    if len(numbered) > MOST_LINES + 1:
+        raise BonusFileRefused(f"A file has at most {MOST_LINES:,} bonuses. Split it.")
+    seen: dict[Wish, int] = {}
+    for number, line in numbered[1:]:
+        wish = _wish(number, line)
+        if wish in seen:
+            raise BonusFileRefused(f"Lines {seen[wish]} and {number} are the same.")
+        seen[wish] = number
+    if not seen:
+        raise BonusFileRefused("The file has no bonuses below its first line.")
+    return list(seen)
+
+
+def _wish(number: int, line: list[str]) -> Wish:
+    if len(line) != len(NAMES):
+        raise BonusFileRefused(f"Line {number} has {len(line)} cells instead of {len(NAMES)}.")
+    worker, amount, reason = (cell.strip() for cell in line)
+    try:
+        dollars: Decimal = AmountField().clean(amount.removeprefix("$"))
+    except ValidationError as error:
+        raise BonusFileRefused(f"Line {number}: {amount!r:.40} is not an amount. {HOW}") from error
+    if not 0 < dollars <= MOST or dollars != round(dollars, 2):
+        raise BonusFileRefused(f"Line {number}: a bonus is $0.01 to ${MOST:,}, in whole cents.")
+    if not worker or not reason:
+        raise BonusFileRefused(f"Line {number} lacks the worker or the reason.")
+    if len(reason) > 1024:
+        raise BonusFileRefused(f"Line {number}: the reason has more than 1,024 characters.")
+    # Browsers send line ends in their own way, and the same file must stay the same.
+    return Wish(worker, round(dollars, 2), "\n".join(reason.splitlines()))
+
+
+def written(wishes: list[Wish]) -> str:
+    """The bonuses as the text of such a file, for the form that confirms them."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(NAMES)
+    writer.writerows((wish.pseudonym, f"{wish.amount:.2f}", wish.reason) for wish in wishes)
+    return text.getvalue()
+
+
+PER_PAGE = 20
+DECIDED_SHOWN = 20
+
+
+class AcceptanceForm(forms.Form):
+    """An optional reason for paying a held payment."""
+
+    reason = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=1024,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="Optional. Kept in the decision log; the worker does not read it.",
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A held payment with the other data that its page shows."""
+
+    held: HeldPayment
+    answer: str
+    responses: list[Response]
+    submitted_at: datetime
+    # When the marketplace approves the assignment automatically.
+    approved_at: datetime
+
+
+@require_safe
+def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the campaign's held payments, the oldest first."""
+    campaign = campaign_of(request, slug, may=Right.PAY)
+    page = page_of(held_of(campaign).filter(ended_at=None), request, per_page=PER_PAGE)
+    ended = held_of(campaign).exclude(ended_at=None).order_by("-ended_at", "-pk")
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "waiting": _shown(campaign, page),
+        "ended": ended[:DECIDED_SHOWN],
+    }
+    return render(request, "hits/held_payments.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Accept a held assignment; the next sync pays it."""
+    form = AcceptanceForm(posted(request))
+    return _decide(request, slug, pk, form, accept_held, "hits/held_payment_pay.html", "Payment")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def refuse(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Reject a held assignment, with a reason that the worker reads."""
+    form = RejectionForm(posted(request))
+    template = "hits/held_payment_reject.html"
+    return _decide(request, slug, pk, form, reject_held, template, "Rejection")
+
+
+def _decide(
+    request: HttpRequest,
+    slug: str,
+    pk: int,
+    form: Form,
+    service: Callable[..., None],
+    template: str,
+    what: str,
+) -> HttpResponse:
+    campaign = campaign_of(request, slug, may=Right.PAY)
+    held = get_object_or_404(held_of(campaign), pk=pk)
+
+    def decide(reason: str) -> str:
+        service(held=held, reason=reason, actor=user_of(request), at=timezone.now())
+        return f"{what} scheduled for the next sync."
+
+    if decided(request, form, decide):
+        return redirect("hits:held_payments", slug)
+    context = {"campaign": campaign, "shown": _shown(campaign, [held])[0], "form": form}
+    return render(request, template, context, status=422 if form.errors else 200)
+
+
+def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
+    content = KINDS[campaign.kind].answer_relations
+    responses = Response.objects.filter(submission__in=[held.submission_id for held in rows])
+    by_submission: dict[int, list[Response]] = {}
+    for response in responses.select_related("task__image", *content).order_by("pk"):
+        by_submission.setdefault(response.submission_id or 0, []).append(response)
+    window = timedelta(days=campaign.config.hit.auto_approval_days)
+    return [
+        Shown(
+            held,
+            answer_held(held),
+            by_submission.get(held.submission_id, []),
+            held.submission.assignment.submitted_at,
+            held.submission.assignment.submitted_at + window,
+        )
+        for held in rows
+    ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Schedule the rejection of a discarded response's assignment, with a reason."""
+    found = campaign_of(request, slug, may=Right.PAY)
+    responses = Response.objects.of(found).select_related(
+        "worker", "task__image", *KINDS[found.kind].answer_relations
+    )
+    response = get_object_or_404(responses, pk=pk)
+    form = RejectionForm(posted(request))
+
+    def decide(reason: str) -> str:
+        ask_for_rejection(
+            response=response, reason=reason, actor=user_of(request), at=timezone.now()
+        )
+        return "Rejection scheduled for the next sync."
+
+    if decided(request, form, decide):
+        return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
+    context = {"campaign": found, "response": response, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "hits/reject.html", context, status=status)

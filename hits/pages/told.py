@@ -1,0 +1,92 @@
+"""The page on which a worker reads why answers were discarded, and appeals against an exclusion."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotate.images.copies import display_url
+from annotate.kinds import KINDS
+from annotate.kinds.wording import in_language
+from annotate.models import Campaign, Worker
+from hits.mturk.endpoints import endpoint_of
+from hits.pages.task_page.page import common, framed
+from hits.services.messages import discarded, told_url, told_worker
+from qualcontrol.models import Appeal
+from qualcontrol.pages.forms import AppealForm
+from qualcontrol.services.errors import CannotAppeal
+from qualcontrol.services.exclusions import record_appeal
+
+MOST_SHOWN = 100
+
+
+@login_not_required
+@csrf_exempt  # the key in the address takes the place of a cookie
+@require_http_methods(["GET", "HEAD", "POST"])
+def told(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a worker's discarded answers with the reasons, and the exclusion, or store an appeal."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    try:
+        worker = told_worker(campaign, request.GET.get("key", ""))
+    except Worker.DoesNotExist as error:
+        raise Http404("There is no such page.") from error
+    if request.method == "POST":
+        return _appeal(request, campaign, worker)
+    with in_language(campaign.config.language):
+        response = render(request, "hits/told.html", _context(campaign, worker))
+    return framed(response, endpoint_of(campaign.endpoint))
+
+
+def _appeal(request: HttpRequest, campaign: Campaign, worker: Worker) -> HttpResponse:
+    form = AppealForm(request.POST)
+    if form.is_valid():
+        # The page shows if there is an appeal already, or no exclusion any more.
+        with suppress(CannotAppeal):
+            record_appeal(
+                campaign=campaign,
+                worker=worker,
+                text=form.cleaned_data["text"],
+                actor=None,
+                at=timezone.now(),
+            )
+    return redirect(told_url(campaign, worker))
+
+
+def _context(campaign: Campaign, worker: Worker) -> dict[str, Any]:
+    exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
+    appeals = Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=worker)
+    return {
+        **common(campaign),
+        "rows": list(_rows(campaign, worker)),
+        "exclusion": exclusion,
+        "appeals": appeals.order_by("pk"),
+        "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
+    }
+
+
+def _rows(campaign: Campaign, worker: Worker) -> Iterator[dict[str, Any]]:
+    kind = KINDS[campaign.kind]
+    related = ("task__image", "task__subject", "spot_check", *kind.answer_relations)
+    theirs = discarded(campaign).filter(worker=worker).select_related(*related)
+    for response in theirs.order_by("-pk")[:MOST_SHOWN]:
+        check = getattr(response, "spot_check", None)
+        yield {
+            "response": response,
+            "image_url": display_url(response.task.image),
+            "reason": _in_words(campaign, check.reason) if check else "",
+        }
+
+
+def _in_words(campaign: Campaign, reason: str) -> str:
+    """A reviewer's reason; the part that is one of the task type's faults is translated."""
+    for fault in KINDS[campaign.kind].faults.values():
+        if reason == fault or reason.startswith(f"{fault} ("):
+            return gettext(fault) + reason[len(fault) :]
+    return reason

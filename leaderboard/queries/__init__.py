@@ -1,1 +1,0 @@
-"""Reads for pages, the API and commands that take more than one query."""

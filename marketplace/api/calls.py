@@ -1,0 +1,187 @@
+"""Calls of the API: the function that handles each, the objects that it names, and lists in pages.
+
+Other requesters' objects do not exist for a call. Every page takes the same time, and inserted rows
+do not shift pages.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.core import signing
+from django.db.models import Model, QuerySet
+
+from marketplace.api.errors import RequestError
+from marketplace.errors import DoesNotExist, InvalidAssignmentState, UnknownWorker
+from marketplace.models import (
+    REVEALED,
+    Assignment,
+    AssignmentStatus,
+    Hit,
+    HitLayout,
+    HitType,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from marketplace.services.qualification_types import no_such_type
+
+
+@dataclass(frozen=True)
+class Call:
+    """A valid request: its requester, its parameters and its time."""
+
+    requester: Requester
+    params: dict[str, Any]
+    at: datetime
+    operation: str = ""
+
+    def about(self, *filters: object) -> str:
+        """Identifies a list for paging: operation, requester and filters."""
+        return ":".join(map(str, (self.operation, self.requester.pk, *filters)))
+
+
+# None is an answer without members.
+Handler = Callable[[Call], dict[str, Any] | None]
+HANDLERS: dict[str, Handler] = {}
+
+
+def operation(name: str) -> Callable[[Handler], Handler]:
+    """Register the decorated function as the handler of the operation."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+def find_hit(call: Call) -> Hit:
+    """The HIT that the call names, also a disposed one; raises DoesNotExist."""
+    public_id = call.params["HITId"]
+    mine = call.requester.hits.select_related("hit_type", "layout", "requester")
+    hit = mine.filter(public_id=public_id).first()
+    if hit is None:
+        raise DoesNotExist(f"Hit {public_id} does not exist.", code="HITDoesNotExist")
+    return hit
+
+
+def find_hit_type(requester: Requester, public_id: str) -> HitType:
+    """The HIT type; raises DoesNotExist."""
+    hit_type = requester.hit_types.filter(public_id=public_id).first()
+    if hit_type is None:
+        raise DoesNotExist(f"HITType {public_id} does not exist.", code="HITTypeDoesNotExist")
+    return hit_type
+
+
+def find_layout(requester: Requester, public_id: str) -> HitLayout:
+    """The HIT layout; raises DoesNotExist."""
+    layout = requester.layouts.filter(public_id=public_id).first()
+    if layout is None:
+        raise DoesNotExist(f"HITLayout {public_id} does not exist.", code="HITLayoutDoesNotExist")
+    return layout
+
+
+def find_assignment(call: Call) -> Assignment:
+    """The submitted assignment that the call names; raises DoesNotExist, InvalidAssignmentState."""
+    public_id = call.params["AssignmentId"]
+    mine = Assignment.objects.filter(hit__requester=call.requester, public_id=public_id)
+    assignment = mine.select_related(
+        "hit__hit_type__notification_setting", "hit__layout", "hit__requester", "worker"
+    ).first()
+    ended = (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED)
+    if assignment is None or assignment.status in ended:
+        raise DoesNotExist(f"Assignment {public_id} does not exist.", code="AssignmentDoesNotExist")
+    if assignment.status not in REVEALED:
+        raise InvalidAssignmentState(
+            "This operation can be called with a status of: Reviewable,Approved,Rejected"
+        )
+    return assignment
+
+
+def find_worker(call: Call) -> Worker:
+    """The worker whom the call names; raises UnknownWorker."""
+    public_id = call.params["WorkerId"]
+    worker = Worker.objects.filter(public_id=public_id).first()
+    if worker is None:
+        raise UnknownWorker(public_id)
+    return worker
+
+
+def find_qualification_type(call: Call) -> QualificationType:
+    """The requester's own qualification type that the call names; raises DoesNotExist."""
+    public_id = call.params["QualificationTypeId"]
+    mine = call.requester.qualification_types
+    found = mine.filter(public_id=public_id, is_deleted=False).first()
+    if found is None:
+        raise no_such_type(public_id)
+    return found
+
+
+Row = TypeVar("Row", bound=Model)
+
+_signer = signing.Signer(salt="marketplace.api.lookups")
+
+
+def listed_by(at: datetime) -> dict[str, datetime]:
+    """A filter that hides rows younger than MTURK_LISTING_LAG; empty without a lag."""
+    lag = settings.MTURK_LISTING_LAG
+    return {"created_at__lte": at - lag} if lag else {}
+
+
+def page_of(
+    rows: QuerySet[Row],
+    params: dict[str, Any],
+    *,
+    about: str,
+    newest_first: bool = False,
+    first: Sequence[Row] = (),
+) -> tuple[list[Row], dict[str, Any]]:
+    """One page of rows, and the response's members with the token of the next page.
+
+    `about` identifies the list; a token of another list raises RequestError. As clients expect,
+    every page with rows has a token, and the empty page at the end has none. Rows in `first` come
+    before all others; they are not in the database and have negative keys.
+    """
+    head = list(first)
+    token = params.get("NextToken")
+    if token is not None:
+        last = _read(token, about)
+        rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
+        head = [row for row in head if row.pk > last]
+    size = params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
+    page = head[:size]
+    page += rows.order_by("-pk" if newest_first else "pk")[: size - len(page)]
+    members: dict[str, Any] = {"NumResults": len(page)}
+    if page:
+        members["NextToken"] = _signer.sign_object([page[-1].pk, about])
+    return page, members
+
+
+def listing(
+    rows: QuerySet[Row],
+    params: dict[str, Any],
+    *,
+    name: str,
+    about: str,
+    shape: Callable[[Row], dict[str, Any]],
+    newest_first: bool = False,
+    first: Sequence[Row] = (),
+) -> dict[str, Any]:
+    """The response of a List operation: the rows of a page, converted by `shape`, under `name`."""
+    page, members = page_of(rows, params, about=about, newest_first=newest_first, first=first)
+    return {name: [shape(row) for row in page], **members}
+
+
+def _read(token: str, about: str) -> int:
+    try:
+        pk, token_about = _signer.unsign_object(token)
+    except (signing.BadSignature, ValueError, TypeError) as error:
+        raise RequestError("NextToken is not valid.", "InvalidParameterValue") from error
+    if token_about != about:
+        raise RequestError(
+            "NextToken belongs to another list or other parameters.", "InvalidParameterValue"
+        )
+    return int(pk)

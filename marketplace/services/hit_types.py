@@ -1,0 +1,139 @@
+"""HIT types, and HIT layouts: pages with placeholders that requesters fill for each HIT.
+
+Mechanical Turk creates layouts only on its requester site, so its API has no operation for it.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from marketplace import requirements
+from marketplace.errors import DomainError
+from marketplace.models import (
+    HitLayout,
+    HitType,
+    Requester,
+)
+from marketplace.questions import documents
+from marketplace.questions.xml import NAMESPACE
+from marketplace.services.qualification_types import check_types_usable
+
+LANGUAGE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", re.ASCII)
+WEB_ADDRESS = re.compile("https?://[^/@\\s]+/[!-~]*", re.ASCII)
+LONGEST_ADDRESS = 500
+
+
+@dataclass(frozen=True)
+class HitTypeProperties:
+    """The properties that identify a HIT type."""
+
+    title: str
+    description: str
+    reward: Decimal
+    assignment_duration: timedelta
+    auto_approval_delay: timedelta
+    keywords: str = ""
+    qualification_requirements: list[dict[str, Any]] = field(default_factory=list)
+
+    def digest(self) -> str:
+        """A hash of the properties that does not depend on the order of keys."""
+        return hashlib.sha256(
+            json.dumps(asdict(self), sort_keys=True, default=str).encode()
+        ).hexdigest()
+
+
+def get_or_create_hit_type(
+    *, requester: Requester, properties: HitTypeProperties, at: datetime
+) -> HitType:
+    """The requester's HIT type with these properties; raises DomainError if they are invalid."""
+    _check_type(properties)
+    values = asdict(properties)
+    hit_type, _created = HitType.objects.get_or_create(
+        requester=requester,
+        properties_digest=properties.digest(),
+        defaults={**values, "created_at": at},
+    )
+    return hit_type
+
+
+def describe(*, hit_type: HitType, campaign: str, language: str, url: str) -> None:
+    """Note what the HITs belong to; raises DomainError if a value is invalid."""
+    if len(campaign) > 100 or not campaign.isprintable():
+        raise DomainError("The name of a campaign has at most 100 printable characters.")
+    if language and not (len(language) <= 35 and LANGUAGE.fullmatch(language)):
+        raise DomainError("A language is a BCP 47 tag, such as de or pt-BR.")
+    # A link on operators' pages. A host without a dot is one of a machine's or a network's own.
+    if url and not (len(url) <= LONGEST_ADDRESS and WEB_ADDRESS.fullmatch(url)):
+        raise DomainError("The address of a page begins with https:// or http://.")
+    values = {"campaign": campaign, "language": language, "campaign_url": url}
+    # Programs repeat it at each of their rounds.
+    if any(getattr(hit_type, name) != value for name, value in values.items()):
+        HitType.objects.filter(pk=hit_type.pk).update(**values)
+
+
+def _check_type(properties: HitTypeProperties) -> None:
+    check_range("AssignmentDurationInSeconds", properties.assignment_duration.total_seconds(),
+                 settings.MTURK_DURATION_SECONDS)  # fmt: skip
+    check_range("AutoApprovalDelayInSeconds", properties.auto_approval_delay.total_seconds(),
+                 settings.MTURK_AUTO_APPROVAL_SECONDS)  # fmt: skip
+    if properties.reward > settings.MTURK_MOST_REWARD:
+        raise DomainError(f"Reward must be at most {settings.MTURK_MOST_REWARD}.")
+    for name, text, longest in (
+        ("Title", properties.title, 128),
+        ("Description", properties.description, 2000),
+        ("Keywords", properties.keywords, 1000),
+    ):
+        if len(text) > longest:
+            raise DomainError(f"{name} has {len(text)} characters; at most {longest} are allowed.")
+    for name, text in (("Title", properties.title), ("Description", properties.description)):
+        if not text.strip():
+            raise DomainError(f"{name} must not be empty.")
+    for problem in requirements.problems(properties.qualification_requirements):
+        raise DomainError(problem)
+    check_types_usable(properties.qualification_requirements)
+
+
+def check_range(name: str, value: float, limits: tuple[int, int]) -> None:
+    least, most = limits
+    if not least <= value <= most:
+        raise DomainError(f"{name} must be between {least} and {most}, not {value:.0f}.")
+
+
+class LayoutRefused(DomainError):
+    """The layout cannot be created."""
+
+
+def create_layout(
+    *, requester: Requester, name: str, page: str, frame_height: int = 0, at: datetime
+) -> HitLayout:
+    """Create a layout from an HTML page with `${name}` placeholders.
+
+    Raises LayoutRefused if the name is taken, and QuestionRefused if no HIT could show the page.
+    """
+    template = html_question(page, frame_height)
+    documents.parse_question(documents.fill(template, dict.fromkeys(documents.gaps(template), "")))
+    try:
+        with transaction.atomic():
+            return HitLayout.objects.create(
+                requester=requester, name=name, template=template, created_at=at
+            )
+    except IntegrityError as error:
+        raise LayoutRefused(f"{requester} has a layout {name!r} already.") from error
+
+
+def html_question(page: str, frame_height: int) -> str:
+    """The page as an HTMLQuestion document; raises LayoutRefused."""
+    if "]]>" in page:
+        raise LayoutRefused("The page contains “]]>”, which is not allowed in a layout.")
+    return (
+        f'<HTMLQuestion xmlns="{NAMESPACE}2011-11-11/HTMLQuestion.xsd">'
+        f"<HTMLContent><![CDATA[{page}]]></HTMLContent>"
+        f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"
+    )

@@ -1,0 +1,179 @@
+"""Discard responses and let them count again, with what builds on them, and log it.
+
+Except for `withdraw_responses`, the callers hold the locks of the workers (`locks`).
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models.responses import ResponseQuerySet
+from annotate.services import responses as response_services
+from annotate.services.places import lock_tasks, set_at_once
+from qualcontrol.models import Act, Decision, Verdict
+from qualcontrol.services.locks import lock_worker
+from qualcontrol.services.sampling import draw_for_restored
+from qualcontrol.services.worker_risks import note_changes
+
+BASE_DISCARDED = "what it builds on was discarded"
+LATE = "it does not build on the last version that counts"
+
+
+def discard(
+    responses: Iterable[Response],
+    *,
+    campaign: Campaign,
+    reason: str,
+    actor: User | None,
+    at: datetime,
+    names_worker: bool = False,
+) -> list[Response]:
+    """Discard responses of the campaign, and those that build on them; return those that counted.
+
+    With `names_worker`, the log names the workers of `responses`, who are the cause.
+    """
+    responses = list(responses)
+    asked = {response.pk for response in responses}
+    moved = response_services.discard(responses=responses)
+    log(
+        (each for each in moved if each.pk in asked),
+        campaign=campaign,
+        act=Act.DISCARD,
+        reason=reason,
+        actor=actor,
+        at=at,
+        names_worker=names_worker,
+    )
+    later = [each for each in moved if each.pk not in asked]
+    log(later, campaign=campaign, act=Act.DISCARD, reason=BASE_DISCARDED, actor=actor, at=at)
+    if later:
+        note_changes(campaign, [each.worker_id for each in later])
+    open_rounds(campaign, {each.task_id for each in moved})
+    return moved
+
+
+def restore(
+    responses: Iterable[Response],
+    *,
+    campaign: Campaign,
+    reason: str,
+    actor: User | None,
+    at: datetime,
+    names_worker: bool = False,
+) -> list[Response]:
+    """Let responses of the campaign count again, if their tasks have a place for them, and then
+    those that were discarded because they build on them; return all that count again."""
+    moved = response_services.restore(responses=responses)
+    draw_for_restored(campaign=campaign, responses=moved, at=at)
+    log(
+        moved,
+        campaign=campaign,
+        act=Act.RESTORE,
+        reason=reason,
+        actor=actor,
+        at=at,
+        names_worker=names_worker,
+    )
+    chained = [response.pk for response in moved if response.round is not None]
+    later = list(_restorable(chained, campaign)) if chained else []
+    if later:
+        note_changes(campaign, [each.worker_id for each in later])
+        reason = "what it builds on counts again"
+        moved += restore(later, campaign=campaign, reason=reason, actor=actor, at=at)
+    open_rounds(campaign, {each.task_id for each in moved})
+    return moved
+
+
+def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Response]:
+    """What was discarded and builds on these versions, and that no decision is against."""
+    later = Response.objects.filter(builds_on__in=versions, status=ResponseStatus.DISCARDED)
+    excluded = campaign.exclusions.in_force().values("worker")
+    later = later.exclude(spot_check__verdict=Verdict.BAD).exclude(worker__in=excluded)
+    return not_rejected(later, campaign).order_by("pk")
+
+
+def with_later(responses: ResponseQuerySet, campaign: Campaign) -> ResponseQuerySet:
+    """These responses of the campaign, which count, and those that build on them."""
+    if not KINDS[campaign.kind].builds_on_answers:
+        return responses
+    earlier = responses.order_by().filter(task=OuterRef("task"), round__lt=OuterRef("round"))
+    counting = Response.objects.of(campaign).counting()
+    return counting.filter(Q(pk__in=responses.order_by().values("pk")) | Exists(earlier))
+
+
+def open_rounds(campaign: Campaign, tasks: Collection[int]) -> None:
+    """Open the next round of the tasks whose last version is judged good, and close it where that
+    version waits for its verdict, in campaigns that wait for verdicts."""
+    if not tasks or not KINDS[campaign.kind].waits_for_verdict(campaign.config):
+        return
+    lock_tasks(tasks)
+    counting = Response.objects.counting().filter(task__in=tasks).order_by("round")
+    verdicts = dict(counting.values_list("task", "spot_check__verdict"))
+    set_at_once({task: int(verdicts.get(task, Verdict.GOOD) == Verdict.GOOD) for task in tasks})
+
+
+def not_rejected(responses: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
+    """Those of the campaign's responses whose assignment nobody has decided to reject. It is
+    rejected as a whole, whichever of its responses the decision names."""
+    decided = Decision.objects.filter(campaign=campaign, act=Act.REJECT)
+    own = decided.filter(response__isnull=False).values("response")
+    of_others = decided.filter(response__submission__isnull=False).values("response__submission")
+    held = decided.filter(held_payment__isnull=False).values("held_payment__submission")
+    return responses.exclude(Q(pk__in=own) | Q(submission__in=of_others) | Q(submission__in=held))
+
+
+def log(
+    responses: Iterable[Response],
+    *,
+    campaign: Campaign,
+    act: Act,
+    reason: str,
+    actor: User | None,
+    at: datetime,
+    names_worker: bool = False,
+) -> None:
+    """Log a decision about each response. An entry with `names_worker` names the worker, whose
+    exclusion is the cause."""
+    Decision.objects.bulk_create(
+        Decision(
+            campaign_id=campaign.pk,
+            act=act,
+            response_id=response.pk,
+            worker_id=response.worker_id if names_worker else None,
+            reason=reason,
+            actor=actor,
+            at=at,
+        )
+        for response in responses
+    )
+
+
+REASON = "withdrawn"
+
+
+@transaction.atomic
+def withdraw_responses(
+    *, worker: Worker, responses: Collection[int], actor: User | None, at: datetime
+) -> list[Response]:
+    """Discard these responses of the worker for good; return those not withdrawn before.
+
+    Their tasks need as many more responses. Payments and frozen releases do not change.
+    """
+    lock_worker(worker)
+    theirs = Response.objects.filter(worker=worker, pk__in=responses).order_by("task_id", "pk")
+    # All at once and in order, also those of several campaigns.
+    lock_tasks({response.task_id for response in theirs})
+    found: list[Response] = []
+    for campaign in Campaign.objects.filter(responses__in=theirs.order_by()).distinct():
+        those = list(theirs.filter(campaign=campaign, withdrawn_at=None))
+        moved = discard(those, campaign=campaign, reason=REASON, actor=actor, at=at)
+        before = [response for response in those if response not in moved]
+        log(before, campaign=campaign, act=Act.DISCARD, reason=REASON, actor=actor, at=at)
+        found += response_services.withdraw(responses=those, at=at)
+        note_changes(campaign, [worker.pk])
+    return found

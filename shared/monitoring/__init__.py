@@ -1,1 +1,0 @@
-"""How a running site is watched: health, metrics, and ids of requests."""

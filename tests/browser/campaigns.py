@@ -1,0 +1,61 @@
+"""Campaigns whose tasks the tests do in the marketplace's frame, and the answers to them."""
+
+from collections.abc import Mapping
+
+from playwright.sync_api import FrameLocator, Page, expect
+
+from annotate.kinds import KINDS
+from annotate.kinds.reading import parse_config
+from annotate.models import Answer, Campaign, Image
+from annotate.services.campaigns import create_campaign
+from hits.models import TaskPage
+from hits.reconcile.reconciler import reconcile
+from tests.factories import NOON, CaptionSetFactory, GivenCaptionFactory
+
+
+def sources(image: Image, texts: Mapping[str, str]) -> list[dict[str, str]]:
+    """A caption set for each text, with this caption of the image, as a campaign file names it."""
+    for name, text in texts.items():
+        GivenCaptionFactory(caption_set=CaptionSetFactory(name=name), image=image, text=text)
+    return [{"name": name, "caption_set": name} for name in texts]
+
+
+def draft(**values: object) -> Campaign:
+    config = parse_config({"name": "campaign", "budget": "50.00", **values})
+    return create_campaign(config=config, endpoint="local", at=NOON)
+
+
+def start(campaign: Campaign) -> Campaign:
+    """The campaign with its HITs at the marketplace."""
+    Campaign.objects.update(status="RUNNING")
+    campaign.refresh_from_db()
+    reconcile(campaign)
+    return campaign
+
+
+def open_group(page: Page, worker, campaign) -> FrameLocator:
+    """Sign in and open the campaign's group; return the preview's frame."""
+    page.goto(worker.sign_in_url)
+    page.get_by_role("link", name=campaign.config.hit.title).click()
+    return page.frame_locator("iframe")
+
+
+def accept(page: Page, worker, campaign) -> FrameLocator:
+    """Sign in and accept a HIT of the campaign; return its frame."""
+    open_group(page, worker, campaign)
+    page.get_by_role("button", name="Accept").first.click()
+    page.wait_for_url("**/assignments/*")
+    return page.frame_locator("iframe")
+
+
+def stored() -> dict:
+    """The answer: what the marketplace reported, or before that what the open page has stored."""
+    if reported := Answer.objects.first():
+        return reported.content
+    page = TaskPage.objects.get()
+    task = page.claims.get().task
+    return KINDS[task.campaign.kind].read(task, page.fields)
+
+
+def expect_submitted(page: Page) -> None:
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()

@@ -1,0 +1,12 @@
+"""Run management commands, and read what they print."""
+
+from io import StringIO
+
+from django.core.management import call_command
+
+
+def output_of(*arguments: object, **options: object) -> str:
+    """What the command prints; the first argument is its name."""
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out, **options)
+    return out.getvalue()

@@ -1,0 +1,211 @@
+"""The command on a release of ratings: systems, references, and one line on an error."""
+
+import csv
+import io
+import json
+from functools import partial
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotate.kinds import KINDS
+from annotate.kinds.reading import parse_config
+from annotate.models import Release, Response
+from annotate.services.campaigns import create_campaign
+from annotate.services.releases import freeze
+from tests.commands import output_of
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SelectionFactory,
+    TaskFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.one_database
+
+IMAGES = 6
+# People find a system the better, the fewer of its words are missing.
+WORDS = {"good": 7, "fair": 5, "poor": 2}
+
+
+def sentence(image: int, words: int = 7) -> str:
+    every = f"a brown dog {image} runs over grass{image}".split()
+    return " ".join([*every[:words], *["thing"] * (7 - words)])
+
+
+@pytest.fixture
+def people(db) -> Release:
+    """A release with two references of each image."""
+    campaign = CampaignFactory(selection=SelectionFactory(images=IMAGES), config={"references": 2})
+    # The numbers of the images differ from those in the ratings.
+    images = campaign.selection.images.order_by("pk")
+    for number, image in enumerate(reversed(images), start=1):
+        task = TaskFactory(campaign=campaign, image=image, number=number)
+        for n in range(3):
+            ResponseFactory(task=task, text=f"{sentence(IMAGES + 1 - number)} {n}")
+    return freeze(campaign=campaign, name="people", seed=1, at=NOON)
+
+
+@pytest.fixture
+def results(people, tmp_path):
+    """The results file of each system, by the release's numbers."""
+    paths = {}
+    for name, words in WORDS.items():
+        paths[name] = tmp_path / f"{name}.json"
+        rows = [
+            {"image_id": number, "caption": sentence(IMAGES + 1 - number, words)}
+            for number in range(1, IMAGES + 1)
+        ]
+        paths[name].write_text(json.dumps(rows))
+        call_command(
+            "import_results", paths[name], name=name, release="people", stdout=io.StringIO()
+        )
+    return paths
+
+
+@pytest.fixture
+def judged(people, results) -> Release:
+    """A release of three people's ratings of the systems and of a reference."""
+    sources = [{"name": name, "caption_set": name} for name in WORDS]
+    values = {
+        "name": "judge",
+        "kind": "rating",
+        "selection": people.campaign.selection.name,
+        "budget": "50.00",
+        "responses": 3,
+        "rating": {"sources": [{"name": "person", "release": "people"}, *sources]},
+    }
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    workers = WorkerFactory.create_batch(3)
+    for task in campaign.tasks.all():
+        for strict, worker in enumerate(workers):
+            answer = {
+                str(number): {"true": max(1, rating(caption["sources"]) - strict % 2), "fluent": 3}
+                for number, caption in enumerate(task.payload["captions"], start=1)
+            }
+            response = Response.objects.create(
+                campaign=campaign, task=task, worker=worker, submitted_at=NOON
+            )
+            KINDS["rating"].store([(response, answer)])
+    return freeze(campaign=campaign, name="judged", seed=1, at=NOON)
+
+
+def rating(sources) -> int:
+    return {"good": 5, "fair": 4, "poor": 1}.get(next(iter(sources)), 5)
+
+
+run = partial(output_of, "correlate", "--tokeniser", "plain")
+
+
+def test_the_metrics_order_systems_as_people_do(judged):
+    found = json.loads(run("judged", "--resamples", 50, "--json"))
+
+    true = found["criteria"]["true"]
+    assert (found["images"], found["captions"]) == (IMAGES, 4 * IMAGES)
+    assert true["people"]["good"] == pytest.approx(14 / 3)
+    assert true["people"]["poor"] == 1
+    assert true["figures"]["CIDEr"]["fair"] > true["figures"]["CIDEr"]["poor"]
+    for figure in ("CIDEr", "Bleu_1", "ROUGE_L"):
+        assert true["systems"][figure]["accuracy"]["value"] >= 0.9, figure
+        assert true["captions"][figure]["tau_b"]["value"] > 0.7, figure
+        low, high = true["captions"][figure]["tau_b"]["interval"]
+        assert low <= true["captions"][figure]["tau_b"]["value"] <= high
+    assert true["captions"]["one person"]["accuracy"]["value"] == 1
+    flat = found["criteria"]["fluent"]
+    assert flat["captions"]["CIDEr"]["tau_b"] == {"value": None, "interval": None}
+    assert "complete" not in found["criteria"]
+
+
+def test_a_rated_reference_is_scored_against_the_others(judged):
+    figures = json.loads(run("judged", "--resamples", 0, "--json"))["criteria"]["true"]["figures"]
+
+    # Against itself, it would have the highest possible figure.
+    assert 0 < figures["Bleu_1"]["person"] < 1
+
+
+def test_only_systems_whose_results_are_given_are_compared(judged, results):
+    found = json.loads(run("judged", "--results", results["good"], results["poor"], "--json"))
+
+    assert found["systems"] == ["good", "poor"]
+    assert found["captions"] == 2 * IMAGES
+    assert found["criteria"]["true"]["systems"]["CIDEr"]["tau_b"]["value"] == 1
+
+
+def test_columns_of_numbers_are_metrics(judged, tmp_path):
+    call_command("export", "judged", "--out", str(tmp_path / "out"), stdout=io.StringIO())
+    with (tmp_path / "out" / "scores.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    path = tmp_path / "clip.csv"
+    with path.open("w") as file:
+        table = csv.DictWriter(file, [*rows[0], "CLIPScore"])
+        table.writeheader()
+        table.writerows(row | {"CLIPScore": -float(row["true"])} for row in rows)
+
+    found = json.loads(run("judged", "--results", path, "--metrics", "cider", "--json"))
+
+    true = found["criteria"]["true"]
+    assert [*true["figures"]] == ["CIDEr", "CLIPScore"]
+    assert true["captions"]["CLIPScore"]["pearson"]["value"] == pytest.approx(-1)
+    path.write_text("image_id,source,m\n1,good,0.5\n")
+    with pytest.raises(CommandError, match=r"m has no number for the caption of image 1 by fair"):
+        run("judged", "--results", path)
+
+
+def test_the_table_has_a_line_for_each_metric(judged):
+    lines = run("judged", "--resamples", 20).splitlines()
+
+    assert lines[0] == "24 captions of 6 images by 4 systems: fair, good, person, poor"
+    assert sum(line.startswith("CIDEr-D  ") for line in lines) == 4
+    assert any(line.startswith("true, per caption") for line in lines)
+    assert any(line.startswith("one person ") for line in lines)
+
+
+def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, results):
+    sources = [{"name": name, "caption_set": name} for name in WORDS]
+    values = {
+        "name": "compare",
+        "kind": "preference",
+        "selection": people.campaign.selection.name,
+        "budget": "50.00",
+        "responses": 2,
+        "preference": {"sources": sources, "pairs": "random"},
+    }
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    for task in campaign.tasks.all():
+        answer = {
+            str(number): {"better": 1 if WORDS[one[0]] > WORDS[other[0]] else 5}
+            for number, pair in enumerate(task.payload["pairs"], start=1)
+            for one, other in [pair["sources"]]
+        }
+        for _ in range(2):
+            response = Response.objects.create(
+                campaign=campaign, task=task, worker=WorkerFactory(), submitted_at=NOON
+            )
+            KINDS["preference"].store([(response, answer)])
+    freeze(campaign=campaign, name="compared", seed=1, at=NOON)
+
+    better = json.loads(run("compared", "--resamples", 20, "--json"))["criteria"]["better"]
+
+    assert better["captions"]["Bleu_1"] == {"accuracy": {"value": 1, "interval": [1, 1]}}
+    assert better["people"]["good"] > better["people"]["poor"]
+
+
+def test_an_error_is_one_line(judged, results, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([{"image_id": 1, "caption": "a stranger's caption"}]))
+
+    for arguments, message in [
+        (["people"], "people has no ratings of captions."),
+        (["judged", "--results", other], "no system's captions that people rated are in it"),
+        (["judged", "--references", "nothing"], "There is no release 'nothing'"),
+        (["judged", "--resamples", "-1"], "--resamples must be from 0"),
+    ]:
+        with pytest.raises(CommandError, match=message):
+            run(*arguments)
+
+    freeze(campaign=Release.objects.get(name="people").campaign, name="again", seed=2, at=NOON)
+    with pytest.raises(CommandError, match=r"Choose one with --references: again, people\."):
+        run("judged")
+    assert run("judged", "--references", "again", "--resamples", 0)

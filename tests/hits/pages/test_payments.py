@@ -1,0 +1,268 @@
+"""Bonuses, messages to workers, statements, and acts on several workers at once."""
+
+import csv
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from annotate.models import ResponseStatus
+from hits.models import AssignmentStatus, Bonus, MessageRecipient, WorkerMessage
+from hits.pages.payments import BonusFileRefused, read_bonuses, written
+from hits.queries.settled import campaigns_to_sync
+from hits.services.bonuses import BonusNotPossible, Wish, key_of_wishes, plan_bonuses
+from hits.services.messages import MessageNotPossible, plan_message
+from qualcontrol.review.judging import judge
+from qualcontrol.services.intake import review_submitted
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    CampaignFactory,
+    HitTypeFactory,
+    ResponseFactory,
+    UserFactory,
+)
+
+HEAD = "worker,amount,reason\n"
+
+
+@pytest.fixture
+def user(client):
+    found = UserFactory(username="ada")
+    client.force_login(found)
+    return found
+
+
+@pytest.fixture
+def campaign():
+    return CampaignFactory(slug="pilot")
+
+
+def worker_of(campaign, **assignment):
+    """A worker with a submitted assignment and its response."""
+    hit_type = campaign.hit_types.first() or HitTypeFactory(campaign=campaign)
+    found = AssignmentFactory(
+        hit__hit_type=hit_type, hit__available=0, hit__campaign=campaign, **assignment
+    )
+    ResponseFactory(task__campaign=campaign, worker=found.account.worker, assignment=found)
+    return found.account.worker
+
+
+def upload(text):
+    return SimpleUploadedFile("bonuses.csv", text.encode(), "text/csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "first line"),
+        ("W-1,2,thanks\n", "first line"),
+        (HEAD, "no bonuses"),
+        (HEAD + "W-1,2\n", "Line 2 has 2 cells"),
+        (HEAD + "W-1,two,thanks\n", "not an amount"),
+        (HEAD + "W-1,NaN,thanks\n", "not an amount"),
+        (HEAD + "W-1,-1,thanks\n", "whole cents"),
+        (HEAD + "W-1,1e2,thanks\n", "not an amount"),
+        (HEAD + "W-1,1_0,thanks\n", "not an amount"),
+        (HEAD + 'W-1,"1,50",thanks\n', "not an amount"),
+        (HEAD + "W-1,1000000,thanks\n", "whole cents"),
+        (HEAD + "W-1,0.005,thanks\n", "whole cents"),
+        (HEAD + "W-1,1,\n", "lacks"),
+        (HEAD + "W-1,1,a\n\nW-1,1.00,a\n", "Lines 2 and 4 are the same"),
+        (HEAD + '"W-1,1,a\n', "not a CSV file"),
+        (HEAD + "W-1,1," + "a" * 1025, "1,024"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_line(text, message):
+    with pytest.raises(BonusFileRefused, match=message):
+        read_bonuses(text)
+
+
+def test_a_file_is_read_and_written_alike():
+    wishes = read_bonuses('\ufeffWorker,Amount,Reason\nW-1,$1.5,=thanks\nW-2,2,"a, b\r\nc"\n')
+
+    assert wishes == [Wish("W-1", Decimal("1.50"), "=thanks"), Wish("W-2", Decimal(2), "a, b\nc")]
+    assert read_bonuses(written(wishes)) == wishes
+
+
+@pytest.mark.django_db
+def test_bonuses_of_a_file_are_shown_then_planned_once(client, user, campaign):
+    one, two = worker_of(campaign), worker_of(campaign)
+    text = f"{HEAD}{one},1.00,Many good captions\n{two},0.50,Some good captions\n"
+
+    shown = client.post("/campaigns/pilot/pay/bonuses/", {"file": upload(text)})
+    assert not Bonus.objects.exists()
+    confirmed = {"text": shown.context["text"], "confirmed": "on"}
+    page = client.post("/campaigns/pilot/pay/bonuses/", confirmed, follow=True).content.decode()
+    twice = client.post("/campaigns/pilot/pay/bonuses/", confirmed)
+    again = client.post("/campaigns/pilot/pay/bonuses/", {"file": upload(text)})
+
+    assert shown.context["preview"].total == Decimal("1.80")
+    assert "2 bonuses planned: $1.80 with fees" in page
+    assert (twice.status_code, again.status_code) == (409, 409)
+    assert "Nothing is paid twice" in again.content.decode()
+    assert sorted(Bonus.objects.values_list("amount", flat=True)) == [Decimal("0.5"), Decimal(1)]
+    assert campaign in campaigns_to_sync()
+
+
+@pytest.mark.django_db
+def test_a_longer_file_does_not_pay_what_a_shorter_one_paid(campaign):
+    one, two = worker_of(campaign), worker_of(campaign)
+    wishes = [Wish(each.pseudonym, Decimal(1), "thanks") for each in (one, two)]
+    plan_bonuses(campaign=campaign, wishes=wishes[:1], key="a", at=NOON)
+
+    with pytest.raises(BonusNotPossible, match="planned before"):
+        plan_bonuses(campaign=campaign, wishes=wishes, key="b", at=NOON)
+
+    assert Bonus.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("pseudonym", "amount", "message"),
+    [("W-NOBODY", "1", "no assignment"), ("", "99999", "whole cents"), ("", "900", "budget")],
+)
+def test_bonuses_are_planned_all_or_none(pseudonym, amount, message):
+    campaign = CampaignFactory(budget=Decimal("500.00"))
+    worker = worker_of(campaign)
+    wishes = [
+        Wish(worker.pseudonym, Decimal("0.10"), "thanks"),
+        Wish(pseudonym or worker.pseudonym, Decimal(amount), "more thanks"),
+    ]
+
+    with pytest.raises(BonusNotPossible, match=message):
+        plan_bonuses(campaign=campaign, wishes=wishes, key=key_of_wishes(campaign, wishes), at=NOON)
+
+    assert not Bonus.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_file_that_is_none_is_refused(client, user, campaign):
+    address = "/campaigns/pilot/pay/bonuses/"
+
+    assert client.post(address).status_code == 422
+    assert client.post(address, {"file": upload("a,b")}).status_code == 422
+    binary = SimpleUploadedFile("b.csv", b"\xff\xfe\x00")
+    assert client.post(address, {"file": binary}).status_code == 422
+    assert client.get(address).status_code == 405
+
+
+@pytest.mark.django_db
+def test_selected_workers_get_one_bonus_each_though_the_form_is_sent_twice(client, user, campaign):
+    workers = [worker_of(campaign) for _ in range(3)]
+    names = [worker.pseudonym for worker in workers[:2]]
+    page = client.get(
+        "/campaigns/pilot/workers/selected/", {"act": "bonus", "worker": names}
+    ).context["form"]
+    fields = {"act": "bonus", "worker": names, "amount": "0.25", "reason": "Thanks"}
+    fields["key"] = page.initial["key"]
+
+    first = client.post("/campaigns/pilot/workers/selected/", fields)
+    second = client.post("/campaigns/pilot/workers/selected/", fields)
+    wrong = client.post("/campaigns/pilot/workers/selected/", {**fields, "amount": "0.001"})
+
+    assert (first.status_code, second.status_code, wrong.status_code) == (302, 200, 422)
+    assert Bonus.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_message_is_stored_once_for_each_worker(client, user, campaign):
+    workers = [worker_of(campaign) for _ in range(2)]
+    fields = {
+        "act": "message",
+        "worker": [worker.pseudonym for worker in workers],
+        "subject": "Thanks",
+        "text": "Your captions are good.",
+        "key": "abc",
+    }
+
+    for _ in range(2):
+        client.post("/campaigns/pilot/workers/selected/", fields)
+    page = client.get("/campaigns/pilot/pay/").content.decode()
+
+    assert WorkerMessage.objects.get().sender == user
+    assert MessageRecipient.objects.count() == 2
+    assert "2 waiting for the next sync" in page
+
+
+@pytest.mark.django_db
+def test_nobody_of_another_campaign_is_written_to(user, campaign):
+    stranger = worker_of(CampaignFactory())
+
+    with pytest.raises(MessageNotPossible):
+        plan_message(
+            campaign=campaign,
+            pseudonyms=[stranger.pseudonym],
+            subject="a",
+            text="b",
+            key="c",
+            sender=user,
+            at=NOON,
+        )
+
+
+@pytest.mark.django_db
+def test_several_workers_are_excluded_and_reinstated(client, user, campaign):
+    workers = [worker_of(campaign) for _ in range(2)]
+    names = [worker.pseudonym for worker in workers]
+    review_submitted(campaign=campaign, responses=workers[0].responses.all(), at=NOON)
+    judge(response=workers[0].responses.get(), verdict="GOOD", reason="", reviewer=user, at=NOON)
+    stranger = worker_of(CampaignFactory())
+    address = "/campaigns/pilot/workers/selected/"
+
+    shown = client.get(address, {"act": "exclude", "worker": [*names, stranger.pseudonym]})
+    refused = client.post(address, {"act": "exclude", "worker": names})
+    fields = {"worker": names, "reason": "lists"}
+    client.post(address, {"act": "exclude", **fields})
+    twice = client.post(address, {"act": "exclude", **fields}, follow=True).content.decode()
+    excluded = campaign.exclusions.in_force().count()
+    client.post(address, {"act": "reinstate", **fields})
+
+    assert shown.context["preview"].responses == 2
+    assert "The evidence favours" in shown.content.decode()
+    assert refused.status_code == 422
+    assert excluded == 2
+    assert "already excluded" in twice
+    assert not campaign.exclusions.in_force().exists()
+    assert set(campaign.tasks.values_list("responses__status", flat=True)) == {
+        ResponseStatus.SUBMITTED
+    }
+    assert not stranger.exclusions.exists()
+
+
+@pytest.mark.django_db
+def test_an_act_needs_workers_and_a_name(client, user, campaign):
+    address = "/campaigns/pilot/workers/selected/"
+
+    assert client.get(address, {"act": "praise"}).status_code == 404
+    assert client.get(address, {"act": "exclude"}).status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_statement_has_what_each_worker_was_paid(client, user, campaign):
+    approved = {"status": AssignmentStatus.APPROVED, "decided_at": NOON}
+    worker = worker_of(campaign, **approved)
+    Bonus.objects.create(
+        assignment=worker.account.assignments.get(),
+        token="t",
+        amount=Decimal("1.00"),
+        fee=Decimal("0.20"),
+        reason="thanks",
+        planned_at=NOON,
+        sent_at=NOON + timedelta(hours=1),
+    )
+    worker_of(campaign)
+    worker_of(CampaignFactory(), **approved)
+
+    answer = client.get("/campaigns/pilot/pay/statement.csv")
+
+    rows = list(csv.DictReader(StringIO(b"".join(answer.streaming_content).decode())))
+    paid = {row["worker"]: (row["paid"], row["fees"], row["cost"]) for row in rows}
+    assert len(paid) == 2
+    assert tuple(map(Decimal, paid[worker.pseudonym])) == (
+        Decimal("1.10"),
+        Decimal("0.22"),
+        Decimal("1.32"),
+    )

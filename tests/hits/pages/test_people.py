@@ -1,0 +1,171 @@
+"""Inviting people: a campaign's group at a real marketplace, made on the requester site's page."""
+
+from decimal import Decimal
+
+import pytest
+import requests
+from bs4 import BeautifulSoup
+from django.utils import timezone
+
+from annotate.models import Campaign
+from hits.mturk import people
+from hits.reconcile.reconciler import reconcile
+from hits.services.lifecycle import change_reward
+from tests.factories import ResponseFactory, TeamFactory, UserFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def campaign(requester):
+    found = make_campaign(tasks=4, workers={"who": "own"})
+    reconcile(found)
+    return found
+
+
+@pytest.fixture
+def page(client, campaign):
+    """The page's address, for a signed-in researcher."""
+    client.force_login(UserFactory(is_superuser=True, email="lab@university.example"))
+    return f"/campaigns/{campaign.slug}/invite/"
+
+
+def shown(client, page):
+    return BeautifulSoup(client.get(page).content, "html.parser")
+
+
+def values_of(form):
+    fields = form.select("input[name], textarea[name]")
+    return {each["name"]: each.get("value", each.text.strip()) for each in fields}
+
+
+def make_link(client, page, **texts):
+    form = shown(client, page).select_one("main details form")
+    answer = client.post(page, {**values_of(form), **texts})
+    assert answer.status_code == 302, answer.content.decode()
+    return shown(client, page).select_one("section a code").text
+
+
+def test_one_press_makes_a_link_by_which_people_find_the_tasks(client, campaign, page):
+    link = make_link(client, page)
+
+    welcome = requests.get(link, timeout=20).text
+    [group] = people.groups_of(campaign)
+    assert "lab@university.example" in welcome
+    assert "I agree to take part." in welcome
+    assert [tasks.hit_type_id for tasks in group.tasks] == [campaign.hit_types.get().hit_type_id]
+    assert shown(client, page).select_one("img.qr")["src"].startswith("data:image/svg+xml")
+
+
+def test_mail_is_not_offered_by_a_marketplace_that_sends_none(client, page):
+    make_link(client, page)
+
+    assert "Mail the link" not in shown(client, page).text
+
+
+def test_texts_that_people_read_name_no_account_and_no_first_team(client, page):
+    client.force_login(UserFactory(is_superuser=True, username="admin", email=""))
+
+    values = values_of(shown(client, page).select_one("main details form"))
+
+    assert values["contact"] == values["organizer"] == "The person who sent you the link"
+
+
+def test_the_page_counts_again_by_itself_and_keeps_what_it_has(client, page, settings):
+    make_link(client, page)
+    polled = shown(client, page).select_one("#needed")
+    joined = shown(client, page).select_one(polled["hx-select-oob"])
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"
+
+    again = client.get(page, headers={"HX-Request": "true"})
+
+    assert polled["hx-get"] == page
+    assert "0 people have joined" in " ".join(joined.text.split())
+    assert again.status_code == 204
+
+
+def test_too_few_people_are_told_where_others_are_invited(client, campaign, page):
+    make_link(client, page)
+    ResponseFactory(task=campaign.tasks.first())
+    campaign.syncs.update(people_missing=1)
+
+    assert "invite at least 1 more" in shown(client, page).select_one("#needed").text
+
+
+def test_a_name_that_is_taken_is_refused_at_its_field(client, page):
+    make_link(client, page, name="Our class")
+
+    form = shown(client, page).select_one("main details form")
+    answer = client.post(page, {**values_of(form), "name": "Our class"})
+
+    assert answer.status_code == 422
+    assert "There is a group called" in answer.content.decode()
+
+
+def test_a_group_without_tasks_of_an_attempt_that_was_cut_off_is_used(
+    client, campaign, page, monkeypatch
+):
+    with monkeypatch.context() as cut:
+        cut.setattr(people, "give_tasks", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            make_link(client, page)
+
+    assert make_link(client, page)
+    assert len(people.groups_of(campaign)) == 1
+
+
+def test_tasks_at_a_new_reward_are_shown_to_the_group_by_a_button(client, campaign, page):
+    make_link(client, page)
+    change_reward(
+        campaign=campaign,
+        reward=Decimal("0.25"),
+        seen=Decimal("0.10"),
+        reason="",
+        actor=UserFactory(),
+        at=timezone.now(),
+    )
+    reconcile(Campaign.objects.get(pk=campaign.pk))
+    button = shown(client, page).select_one("button[name=tasks]")
+    client.post(page, {"tasks": button["value"]})
+
+    assert shown(client, page).select_one("button[name=tasks]") is None
+
+
+def test_groups_of_another_campaign_are_neither_shown_nor_used(client, campaign, page, requester):
+    make_link(client, page)
+    [group] = people.groups_of(campaign)
+    other = make_campaign(tasks=1, workers={"who": "own"})
+    Campaign.objects.filter(pk=other.pk).update(team=TeamFactory())
+    reconcile(other)
+    address = f"/campaigns/{other.slug}/invite/"
+
+    answers = [
+        client.post(address, {"tasks": group.id}),
+        client.post(address, {"group": group.id, "addresses": "a@university.example"}),
+        client.post(address, {"group": "x", "addresses": "a@university.example"}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [422] * 3
+    assert shown(client, address).select("section a code") == []
+
+
+def test_a_marketplace_that_is_away_is_named(client, page, settings):
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"
+
+    answer = client.get(page)
+
+    assert answer.status_code == 200
+    assert "did not answer" in answer.content.decode()
+
+
+@pytest.mark.parametrize(("who", "status"), [("own", 200), ("panel", 302), ("nocaps", 302)])
+def test_the_page_is_for_campaigns_of_own_people(client, settings, who, status):
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"
+    client.force_login(UserFactory(is_superuser=True))
+    campaign = make_campaign(tasks=1, status="DRAFT", workers={"who": who})
+
+    answer = client.get(f"/campaigns/{campaign.slug}/invite/")
+
+    assert answer.status_code == status
+    assert status == 302 or "when the campaign runs" in answer.content.decode()

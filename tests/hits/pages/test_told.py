@@ -1,0 +1,143 @@
+"""What a worker reads about discarded answers, and the appeal that goes on from there."""
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import pytest
+
+from annotate.services.responses import withdraw
+from hits.models import AssignmentStatus, WorkerMessage
+from hits.services.messages import TOLD_AFTER, tell_workers, told_url
+from qualcontrol.models import Appeal
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import answer_appeal, exclude_worker
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerAccountFactory,
+)
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+LATER = NOON + TOLD_AFTER
+
+
+@pytest.fixture(params=["en"])
+def campaign(request):
+    return make_campaign(
+        tasks=0, language=request.param, review={"tells_workers": True, "pause_certainty": 1}
+    )
+
+
+@pytest.fixture
+def worker(campaign):
+    account = WorkerAccountFactory(marketplace_id="AWORKER1")
+    AssignmentFactory(
+        hit__hit_type__campaign=campaign,
+        account=account,
+        status=AssignmentStatus.APPROVED,
+        decided_at=NOON,
+    )
+    return account.worker
+
+
+def respond(campaign, worker, text, reason=""):
+    response = ResponseFactory(task=TaskFactory(campaign=campaign), worker=worker, text=text)
+    if reason:
+        judge(response=response, verdict="BAD", reason=reason, reviewer=UserFactory(), at=NOON)
+    return response
+
+
+def read(client, campaign, worker):
+    parts = urlsplit(told_url(campaign, worker))
+    page = client.get(f"{parts.path}?{parts.query}")
+    assert page.status_code == 200
+    return page.content.decode()
+
+
+def test_a_worker_is_told_once_and_reads_what_is_so_then(client, campaign, worker):
+    respond(campaign, worker, "Used", "")
+    respond(campaign, worker, "Listed", "a list of keywords, not a sentence")
+    withdraw(responses=[respond(campaign, worker, "Withdrawn")], at=NOON)
+
+    tell_workers(campaign=campaign, at=LATER - timedelta(seconds=1))
+    assert not WorkerMessage.objects.exists()
+    for _ in range(2):
+        tell_workers(campaign=campaign, at=LATER)
+
+    message = WorkerMessage.objects.get()
+    assert message.recipients.get().account.worker == worker
+    assert told_url(campaign, worker) in message.text
+    assert "AWORKER1" not in message.text
+    page = read(client, campaign, worker)
+    assert "Listed" in page
+    assert "a list of keywords, not a sentence" in page
+    assert not any(word in page for word in ["Used<", "Withdrawn", "AWORKER1", worker.pseudonym])
+
+
+def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
+    client, campaign, worker
+):
+    respond(campaign, worker, "Own", "vague")
+    respond(campaign, WorkerAccountFactory().worker, "Of another", "vague")
+    assert "Of another" not in read(client, campaign, worker)
+
+    other = make_campaign(tasks=0, review={"tells_workers": True})
+    key = urlsplit(told_url(campaign, worker)).query
+    silent = make_campaign(tasks=0)
+    for address in [
+        f"/task/{other.slug}/told/?{key}",
+        f"/task/{campaign.slug}/told/?{key}x",
+        f"/task/{campaign.slug}/told/",
+        urlsplit(told_url(silent, worker))._replace(scheme="", netloc="").geturl(),
+    ]:
+        assert client.get(address).status_code == 404
+
+
+def test_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
+    stranger = WorkerAccountFactory().worker
+    respond(campaign, stranger, "Waits for its approval", "vague")
+
+    tell_workers(campaign=campaign, at=LATER)
+
+    assert not WorkerMessage.objects.exists()
+
+
+def test_an_excluded_worker_appeals_and_reads_the_answer(client, campaign, worker):
+    respond(campaign, worker, "Swept away")
+    exclude_worker(campaign=campaign, worker=worker, reason="copies W-OTHER", actor=None, at=NOON)
+    tell_workers(campaign=campaign, at=NOON)
+    assert "You get no more tasks" in WorkerMessage.objects.get().text
+    page = read(client, campaign, worker)
+    assert "Nobody has found fault with this one." in page
+    assert "W-OTHER" not in page
+    parts = urlsplit(told_url(campaign, worker))
+
+    for _ in range(2):
+        client.post(f"{parts.path}?{parts.query}", {"text": "I wrote it myself."})
+
+    appeal = Appeal.objects.get()
+    assert "A person will look at your work again" in read(client, campaign, worker)
+    answer_appeal(
+        appeal=appeal, is_granted=True, answer="So you did.", actor=UserFactory(), at=LATER
+    )
+    page = read(client, campaign, worker)
+    assert "You were right." in page
+    assert "So you did." in page
+    assert "All your answers are used." in page
+
+
+@pytest.mark.parametrize("campaign", ["de"], indirect=True)
+def test_a_worker_is_told_in_the_language_of_the_campaign(client, campaign, worker):
+    respond(campaign, worker, "Auto, Straße", "a list of keywords, not a sentence (see the rules)")
+
+    tell_workers(campaign=campaign, at=LATER)
+
+    assert "Zu Ihrer Arbeit" in WorkerMessage.objects.get().subject
+    page = read(client, campaign, worker)
+    assert "eine Liste von Stichwörtern, kein Satz (see the rules)" in page
+    assert '<html lang="de"' in page

@@ -1,0 +1,61 @@
+"""A marketplace of one's own gets another address, and its campaigns go along."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotate.models import Response
+from hits.models import WorkerAccount
+from hits.reconcile.reconciler import reconcile
+from tests.hits.conftest import make_campaign
+from tests.hits.marketplace_process import MarketplaceProcess
+from tests.hits.test_backups import work
+
+pytestmark = pytest.mark.django_db
+OLD = "https://old.example.org"
+
+
+def test_a_campaign_goes_on_at_the_marketplaces_new_address(
+    client, marketplace: MarketplaceProcess, requester, settings
+):
+    campaign = make_campaign(tasks=1)
+    first, second = marketplace.fresh_workers(2)
+    reconcile(campaign)
+    work(client, first, campaign)
+    reconcile(campaign)
+    # As if it had been known under another name until now.
+    type(campaign).objects.update(endpoint=OLD)
+    WorkerAccount.objects.update(endpoint=OLD)
+    campaign.refresh_from_db()
+    with pytest.raises(Exception, match="belongs to the marketplace 'https://old"):
+        reconcile(campaign)
+
+    settings.MTURK_ENDPOINT = marketplace.url
+    call_command("follow_marketplace", OLD)
+    campaign.refresh_from_db()
+    reconcile(campaign)
+    work(client, second, campaign)
+    reconcile(campaign)
+
+    assert Response.objects.filter(campaign=campaign).count() == 2
+    assert set(WorkerAccount.objects.values_list("endpoint", flat=True)) == {marketplace.url}
+
+
+def test_another_marketplace_is_refused(marketplace, requester, settings):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    keys = marketplace.fresh_requester()
+    type(campaign).objects.update(endpoint=OLD)
+    settings.MTURK_ENDPOINT = marketplace.url
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
+        patch.setenv("AWS_SECRET_ACCESS_KEY", keys["secret_key"])
+        with pytest.raises(CommandError, match="is not the marketplace that was"):
+            call_command("follow_marketplace", OLD)
+    with pytest.raises(CommandError, match=f"No campaign belongs to .*Known: {OLD}"):
+        call_command("follow_marketplace", "https://misspelt.example.org")
+    settings.MTURK_ENDPOINT = "sandbox"
+    with pytest.raises(CommandError, match="two addresses of a marketplace of your own"):
+        call_command("follow_marketplace", OLD)
+
+    campaign.refresh_from_db()
+    assert campaign.endpoint == OLD

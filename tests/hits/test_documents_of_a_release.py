@@ -1,0 +1,199 @@
+"""The documents of a release: the pages that workers read, and `methods.md`."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, ImportedFile, Response
+from hits.pages.task_page import fixed_parts
+from hits.pages.task_page.fixed_parts import record_page
+from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.releasing import release_campaign
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    CaptionSetFactory,
+    HitFactory,
+    HitTypeFactory,
+    ImageFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerFactory,
+)
+from tests.hits.pages.test_task_page import address
+
+pytestmark = pytest.mark.django_db
+
+FILE = {
+    "references": 1,
+    "baselines": 0,
+    "hit": {"reward": "0.20"},
+    "instructions": {"rules": ["Name every <colour>."], "intro": "Paint with words."},
+}
+
+
+def make_campaign(**values):
+    campaign = CampaignFactory(config={**FILE, **values})
+    for number in (1, 2):
+        TaskFactory(campaign=campaign, number=number)
+    return campaign
+
+
+def answered(campaign, seconds=40):
+    for task in campaign.tasks.all():
+        ResponseFactory(task=task, seconds=seconds, text="A man feeds grey birds in a park.")
+    return campaign
+
+
+def open_page(client, campaign, worker="AWORKER1"):
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), campaign=campaign)
+    answer = client.get(address(hit, workerId=worker, assignmentId=f"B{worker}"))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def released(campaign, **options):
+    return release_campaign(campaign=campaign, name="r1", seed=1, at=NOON, **options)
+
+
+def texts(release, folder):
+    return {path.name: path.read_text() for path in KINDS["caption"].write(release, folder)}
+
+
+def test_the_page_that_workers_read_is_kept_once_as_html_and_as_text(client, tmp_path):
+    campaign = make_campaign()
+    open_page(client, campaign)
+    open_page(client, campaign, worker="AWORKER2")
+
+    found = texts(released(answered(campaign)), tmp_path)
+
+    assert [name for name in found if name.startswith("page-")] == [
+        "page-en-1.html",
+        "page-en-1.txt",
+    ]
+    lines = found["page-en-1.txt"].splitlines()
+    assert lines[0] == campaign.config.hit.title
+    assert {"Paint with words.", "- Name every <colour>.", "- Write at least 8 words, at most 60.",
+            "Describe the image in one sentence", "- how many seconds it took,",
+           } <= {*lines}  # fmt: skip
+    assert "Name every &lt;colour&gt;." in found["page-en-1.html"]
+    assert not any(part in found["page-en-1.html"] for part in ("src=", "href=", "<input", "AWOR"))
+
+
+def test_a_change_of_the_words_is_a_page_of_its_own(client, tmp_path, monkeypatch):
+    campaign = make_campaign(language="de")
+    open_page(client, campaign)
+    monkeypatch.setattr(fixed_parts, "render_to_string", lambda *_: "<p>Neue Wörter.</p>")
+    fixed_parts._words.cache_clear()
+    record_page(campaign, NOON + timedelta(days=2))
+    fixed_parts._words.cache_clear()
+
+    found = texts(released(answered(campaign)), tmp_path)
+
+    assert found["page-de-2.txt"] == "Neue Wörter.\n"
+    assert "Beschreiben Sie das Bild" in found["page-de-1.txt"]
+    later = f"{NOON + timedelta(days=2):%Y-%m-%d}"
+    assert f"From {later} on, workers read `page-de-2.html`." in found["methods.md"]
+
+
+def test_each_language_has_its_pages_and_its_methods(client, tmp_path):
+    members = [make_campaign(language=language) for language in ("en", "ar")]
+    images = [task.image for task in members[0].tasks.order_by("number")]
+    for member in members:
+        for task, image in zip(member.tasks.order_by("number"), images, strict=True):
+            task.image = image
+            task.save()
+        open_page(client, member)
+        answered(member)
+    Campaign.objects.update(family="scenes")
+
+    found = texts(released(Campaign.objects.get(pk=members[0].pk), in_all_languages=True), tmp_path)
+
+    assert {"page-en-1.txt", "page-ar-1.html"} <= found.keys()
+    assert 'dir="rtl"' in found["page-ar-1.html"]
+    assert found["methods.md"].count("\n## ") == 2
+    assert "in Arabic." in found["methods.md"]
+
+
+def test_the_methods_are_those_of_the_data(tmp_path):
+    campaign = answered(make_campaign(review={"share": 0.5, "first": 2, "trial": 5}), seconds=60)
+    careless = WorkerFactory()
+    ResponseFactory(task=campaign.tasks.first(), worker=careless, seconds=60, text="No.")
+    exclude_worker(
+        campaign=campaign, worker=careless, reason="careless", actor=UserFactory(), at=NOON
+    )
+
+    methods = texts(released(campaign, partial=True), tmp_path)["methods.md"]
+
+    for sentence in (
+        "2 images of ", "captions wanted for each: 1.", "Captions: 3. Discarded: 1.",
+        "Workers: 3. Answers of a worker: 1 (median)", "country US", "5,000 approved HITs",
+        "$0.20 for an assignment of 1 task", "One answer took 60 seconds",
+        "This is $12.00 an hour", "A sentence of 8 to 60 words",
+        "a random 50.0% of the answers, and first answers of each worker: 2",
+        "New workers could submit 5 answers", "Workers excluded: 1, whose 1 answers",
+        f"Answers: {NOON:%Y-%m-%d}",
+    ):  # fmt: skip
+        assert sentence in methods
+    assert "careless" not in methods
+
+
+def test_an_archive_and_the_page_of_the_release_have_the_documents(client, tmp_path):
+    campaign = make_campaign()
+    open_page(client, campaign)
+    release = released(answered(campaign))
+    client.force_login(UserFactory())
+
+    page = client.get(reverse("annotate:release", args=[release.name])).content.decode()
+    file = client.get(reverse("annotate:release_file", args=[release.name, "page-en-1.html"]))
+    shown = b"".join(file.streaming_content).decode()
+    call_command("export", release.name, format="csv", out=tmp_path / "csv")
+
+    assert "methods.md" in page
+    assert file["Content-Disposition"].startswith("attachment")
+    assert "Paint with words." in shown
+    assert (tmp_path / "csv" / "page-en-1.html").read_text() == shown
+    assert "methods.md" in (tmp_path / "csv" / "README.md").read_text()
+
+
+def test_the_methods_of_imported_captions_tell_of_nobody_who_was_never_asked(tmp_path):
+    campaign = answered(make_campaign())
+    file = ImportedFile.objects.create(name="caps.csv", sha256="0" * 64, at=NOON)
+    Response.objects.update(imported_from=file, submission=None)
+
+    release = released(campaign)
+    methods = texts(release, tmp_path)["methods.md"]
+
+    call_command("export", release.name, "--format", "csv", "--out", str(tmp_path / "csv"))
+    assert "that workers read" not in (tmp_path / "csv" / "README.md").read_text()
+    assert "Collected elsewhere and imported: 2." in methods
+    assert not [
+        word
+        for word in ("country", "approval", "$", "A sentence of", "The page refused", "Who worked")
+        if word in methods
+    ]
+
+
+def test_the_methods_count_reasons_and_name_what_came_before_writing(tmp_path):
+    images = [ImageFactory() for _ in range(2)]
+    given = CaptionSetFactory(name="drafts")
+    practice = {
+        "captions": [{"image": images[0].key, "text": "A cat.", "good": True, "why": "It."}]
+    }
+    captions = {"cannot_describe": ["too dark"], "rate_first": given.name}
+    campaign = answered(make_campaign(captions=captions, practice=practice))
+    reason = ResponseFactory(task=campaign.tasks.first(), text="")
+    Response.objects.filter(pk=reason.pk).update(cannot_describe="too dark")
+
+    methods = texts(released(campaign, partial=True), tmp_path)["methods.md"]
+
+    for sentence in (
+        "Of these, reasons why an image cannot be described: 1.",
+        "Workers first rated at most 1 caption of each image, of the set drafts.",
+        "New workers did an unpaid practice with 1 question; right answers needed: 0.",
+    ):
+        assert sentence in methods

@@ -1,0 +1,254 @@
+"""The practice before a worker's first task: its pages, and what the marketplace reports of it."""
+
+import pytest
+from bs4 import BeautifulSoup
+
+from annotate.kinds import CampaignNotPossible
+from annotate.kinds.reading import parse_config
+from annotate.models import Response
+from annotate.services.campaigns import create_campaign
+from hits.models import Assignment, Claim, TaskPage
+from qualcontrol.models import Exclusion, HeldPayment
+from qualcontrol.services.exclusions import reinstate_worker
+from tests.factories import (
+    NOON,
+    HitFactory,
+    HitTypeFactory,
+    ImageFactory,
+    SelectionFactory,
+    WorkerAccountFactory,
+)
+from tests.hits.conftest import make_campaign
+from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
+from tests.submitted import take_submission
+
+pytestmark = pytest.mark.django_db
+
+GRADES = [True, False, False, True]
+REASONS = ["It says what matters.", "It is a list.", "It guesses.", "Short and complete."]
+
+
+def make_practice(**practice):
+    images = ImageFactory.create_batch(2)
+    captions = [
+        {
+            "image": images[number // 2].key,
+            "text": f"Graded caption {number}",
+            "good": good,
+            "why": why,
+        }
+        for number, (good, why) in enumerate(zip(GRADES, REASONS, strict=True))
+    ]
+    campaign = make_campaign(tasks=3, practice={"captions": captions, **practice})
+    campaign.practice_images.set(images)
+    return campaign
+
+
+def make_hit(**practice):
+    return HitFactory(hit_type=HitTypeFactory(campaign=make_practice(**practice)), slots=3)
+
+
+def step(client, hit, page, **fields):
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-practice]")
+    assert form is not None, text_of(page)
+    token = form.select_one("[name=practice]")["value"]
+    return client.post(f"/task/{hit.campaign.slug}/", {"practice": token, **fields})
+
+
+def text_of(page):
+    return BeautifulSoup(page.content, "html.parser").select_one("main").get_text(" ", strip=True)
+
+
+def practise(client, hit, *, right=4, assignment="A1", worker="AWORKER1"):
+    """Rate all captions, `right` of them right; return the page with the result."""
+    page = open_page(client, hit, assignment, worker)
+    for number, is_good in enumerate(GRADES):
+        answer = "good" if is_good == (number < right) else "bad"
+        page = step(client, hit, page, answer=answer)
+        assert REASONS[number] in text_of(page)
+        if number < len(GRADES) - 1:
+            page = step(client, hit, page)
+    return page
+
+
+def submit(hit, assignment, worker, **fields):
+    report = listed(assignment, worker, **fields)
+    return take_submission(campaign=hit.campaign, hit=hit, listed=report, at=NOON)[0]
+
+
+def forwarded(page):
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
+    return {f["name"]: f["value"] for f in form.select("[name]") if f["name"] != "assignmentId"}
+
+
+def test_a_worker_practises_before_the_first_task_and_not_again(client):
+    hit = make_hit(pass_mark=0.75)
+    first = open_page(client, hit, "A1", "AWORKER1")
+    assert "You get tasks if 3 of 4 answers are right." in text_of(first)
+    assert "The practice itself is not paid." in text_of(first)
+    assert "caption-" not in first.content.decode()
+
+    over = practise(client, hit, right=3)
+    assert "3 of 4 answers are right. You have passed." in text_of(over)
+    assert not TaskPage.objects.exists()
+    task = step(client, hit, over)
+    again = open_page(client, hit, "A1", "AWORKER1")
+    assert form_fields(again).keys() == form_fields(task).keys()
+    fields = forwarded(send(client, hit, again))
+
+    # Neither before the marketplace has reported it, nor afterwards.
+    assert form_fields(open_page(client, hit, "A2", "AWORKER1"))
+    row = submit(hit, "A1", "AWORKER1", **fields)
+    assert row.practice == "1110"
+    assert Response.objects.get().worker == row.account.worker
+    assert form_fields(open_page(client, hit, "A3", "AWORKER1"))
+    assert not HeldPayment.objects.exists()
+
+
+def test_an_answer_that_came_through_the_marketplace_alone_has_the_practice_of_its_page(client):
+    hit = make_hit(pass_mark=1)
+    task = step(client, hit, practise(client, hit))
+    [name] = [name for name in form_fields(task) if name.startswith("caption-")]
+
+    assert submit(hit, "A1", "AWORKER1", **{name: SENTENCE}).practice == "1111"
+    assert not HeldPayment.objects.exists()
+
+
+def test_who_does_not_pass_gets_no_task_and_nothing_is_stored(client):
+    hit = make_hit(pass_mark=1)
+
+    over = practise(client, hit, right=3)
+
+    assert "Please return this task." in text_of(over)
+    assert "Practice: 1 of 4" in text_of(step(client, hit, over))
+    assert not TaskPage.objects.exists()
+    assert not Claim.objects.exists()
+    # Somebody may have invented the worker's id, so the worker is not kept out.
+    assert "Practice: 1 of 4" in text_of(open_page(client, hit, "A2", "AWORKER1"))
+
+
+@pytest.mark.parametrize(("right", "is_kept_out"), [(3, False), (2, True)])
+def test_a_paid_practice_is_submitted_by_itself_and_decides(client, right, is_kept_out):
+    hit = make_hit(pass_mark=0.75, paid=True)
+    over = practise(client, hit, right=right)
+    assert ("You have not passed" in text_of(over)) == is_kept_out
+
+    fields = forwarded(step(client, hit, over))
+    row = submit(hit, "A1", "AWORKER1", **fields)
+
+    assert row.practice == "1" * right + "0" * (4 - right)
+    assert Assignment.objects.payable().filter(pk=row.pk).exists()
+    assert row.unplaced_answer == ""
+    assert not Response.objects.exists()
+    page = open_page(client, hit, "A2", "AWORKER1")
+    assert ("No more work for you here" in text_of(page)) == is_kept_out
+    if is_kept_out:
+        exclusion = Exclusion.objects.get()
+        assert exclusion.reason == "did not pass the practice: 2 of 4 right"
+        reinstate_worker(
+            campaign=hit.campaign, worker=exclusion.worker, actor=None, reason="typo", at=NOON
+        )
+        page = open_page(client, hit, "A2", "AWORKER1")
+    assert form_fields(page)
+
+
+def test_the_next_assignment_of_who_passed_is_work_before_a_sync(client):
+    hit = make_hit(pass_mark=0.75, paid=True)
+    step(client, hit, practise(client, hit, assignment="A1"))
+    step(client, hit, practise(client, hit, assignment="A1", worker="AFAILED1", right=1))
+
+    assert form_fields(open_page(client, hit, "A2", "AWORKER1"))
+    assert "Practice: 1 of 4" in text_of(open_page(client, hit, "A2", "AFAILED1"))
+
+
+def test_a_practice_is_paid_once(client):
+    hit = make_hit(paid=True)
+    fields = forwarded(step(client, hit, practise(client, hit)))
+    submit(hit, "A1", "AWORKER1", **fields)
+
+    second = submit(hit, "A2", "AWORKER1", **fields)
+
+    assert HeldPayment.objects.get().submission_id == second.pk
+
+
+def test_marks_are_of_no_use_to_others_and_cannot_be_made_up(client):
+    hit = make_hit(pass_mark=1, paid=True)
+    fields = forwarded(step(client, hit, practise(client, hit)))
+
+    for worker, given in [("AOTHER1", fields), ("AOTHER2", {"practice": "1111"})]:
+        assert submit(hit, f"{worker}A", worker, **given).practice == ""
+    assert HeldPayment.objects.count() == 2
+
+    task = hit.campaign.tasks.first()
+    row = submit(hit, "A3", "AOTHER3", **{f"caption-{task.number}": SENTENCE})
+    held = HeldPayment.objects.get(submission=row.pk)
+    assert held.why == "The practice is missing."
+
+
+def test_a_token_is_of_one_campaign(client):
+    hit, other = make_hit(), make_hit()
+    over = practise(client, hit)
+
+    assert step(client, other, over).status_code == 403
+
+
+def test_a_worker_writes_and_reads_the_graded_captions_of_the_image(client):
+    hit = make_hit(way="write", pass_mark=0.5)
+    page = open_page(client, hit, "A1", "AWORKER1")
+    assert "Practice: 1 of 2" in text_of(page)
+    assert "Graded" not in text_of(page)
+
+    page = step(client, hit, page, answer="Too short.")
+    assert "write at least 8" in text_of(page)
+    assert all(reason in text_of(page) for reason in REASONS[:2])
+    over = step(client, hit, step(client, hit, page), answer=SENTENCE)
+    assert "1 of 2 answers are right. You have passed." in text_of(over)
+
+
+def test_what_is_said_before_it_begins(client):
+    hit = make_hit(paid=True)
+    text = text_of(client.get(f"/task/{hit.campaign.slug}/"))
+    assert "Before your first task there is a practice." in text
+    assert "paid for it as for a task, whether you pass or not" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"image": "missing"}, "there is no image 'missing'"),
+        ({}, "also one of those that the campaign collects captions of"),
+    ],
+)
+def test_images_of_a_practice_exist_and_are_no_tasks(change, message):
+    image = ImageFactory()
+    selection = SelectionFactory(images=[image])
+    caption = {"image": image.key, "text": "A dog.", "good": True, "why": "Yes."}
+    file = {
+        "name": "own",
+        "selection": selection.name,
+        "budget": 5,
+        "practice": {"captions": [{**caption, **change}]},
+    }
+    with pytest.raises(CampaignNotPossible, match=message):
+        create_campaign(config=parse_config(file), endpoint="local", at=NOON)
+
+
+def test_a_worker_of_another_endpoint_is_new_here(client):
+    hit = make_hit()
+    WorkerAccountFactory(marketplace_id="AWORKER1")
+    assert "Practice: 1 of 4" in text_of(open_page(client, hit, "A1", "AWORKER1"))
+
+
+def test_the_first_form_after_a_paid_practice_asks_what_first_forms_ask(client):
+    hit = make_hit(paid=True)
+    hit.campaign.config_json["writing"] = {"confirm": "I write myself.", "question": True}
+    hit.campaign.save()
+    fields = forwarded(step(client, hit, practise(client, hit)))
+
+    before = open_page(client, hit, "A2", "AWORKER1").content.decode()
+    submit(hit, "A1", "AWORKER1", **fields)
+    after = open_page(client, hit, "A2", "AWORKER1").content.decode()
+
+    for page in (before, after):
+        assert "I write myself." in page
+        assert "behaviour-dots" in page

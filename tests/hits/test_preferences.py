@@ -1,0 +1,271 @@
+"""A campaign of comparisons from the sources to an export, and what pages choose to compare."""
+
+import csv
+import json
+from io import StringIO
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+
+from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
+from annotate.kinds.preference.pairs import Standing, candidates
+from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.models import Response
+from annotate.services.campaigns import create_campaign
+from annotate.services.releases import freeze
+from annotate.templatetags.campaigns import show_answer
+from hits.reconcile.reconciler import reconcile
+from hits.services.claims import claim_tasks
+from tests.factories import (
+    NOON,
+    CaptionSetFactory,
+    GivenCaptionFactory,
+    HitFactory,
+    HitTypeFactory,
+    ResponseFactory,
+    SelectionFactory,
+    TaskPageFactory,
+)
+from tests.hits.framed_work import fields_of, open_page
+
+UNCHECKED = {"share": 0, "first": 0, "approve_after_hours": 0}
+PREFERENCES = KINDS["preference"]
+# From the best to the worst.
+MODELS = ["good", "fair", "poor"]
+
+
+def make_campaign(*, images=6, same_text=(), **preference):
+    selection = SelectionFactory(images=images)
+    sets = [CaptionSetFactory(name=name) for name in MODELS]
+    for image in selection.images.all():
+        for given in sets:
+            text = "the same words" if given.name in same_text else f"this is text {given.pk} of it"
+            GivenCaptionFactory(caption_set=given, image=image, text=text)
+    values = {
+        "name": "compare",
+        "kind": "preference",
+        "selection": selection.name,
+        "budget": "50.00",
+        "responses": 2,
+        "review": UNCHECKED,
+        "preference": {
+            "sources": [{"name": name, "caption_set": name} for name in MODELS],
+            **preference,
+        },
+    }
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    type(campaign).objects.update(status="RUNNING")
+    return type(campaign).objects.get(slug="compare")
+
+
+def respond(task, step):
+    """A response in which every comparison has this step for the better source's side."""
+    response = Response.objects.create(
+        campaign=task.campaign, task=task, worker=ResponseFactory().worker, submitted_at=NOON
+    )
+    answer = {
+        str(number): {"better": step if best_is_a(pair) else 6 - step}
+        for number, pair in enumerate(task.payload["pairs"], start=1)
+    }
+    PREFERENCES.store([(response, answer)])
+    return response
+
+
+def compare(task, number):
+    """Compare this one of the three pairs, whichever was drawn."""
+    pairs = candidates(task.payload["captions"], "")
+    task.payload["pairs"] = [sorted(pairs, key=lambda pair: sorted(pair["sources"]))[number]]
+    task.save()
+
+
+def best_is_a(pair):
+    one, other = (MODELS.index(names[0]) for names in pair["sources"])
+    return one < other
+
+
+def shown_pairs(task):
+    return {tuple(sorted(names[0] for names in pair["sources"])) for pair in task.payload["pairs"]}
+
+
+@pytest.mark.django_db
+def test_a_page_chooses_its_pair_from_the_votes_so_far_and_keeps_it():
+    campaign = make_campaign(images=13)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
+    *others, last = campaign.tasks.order_by("number")
+    for number, task in enumerate(others):
+        compare(task, number % 3)
+        # Votes that leave only one question open: which of the two others is better.
+        for step in (1, 1) if "poor" in str(task.payload["pairs"]) else (1, 5):
+            respond(task, step)
+    campaign.tasks.exclude(pk=last.pk).update(answers_missing=0, places_left=0)
+
+    [task] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=1)
+    chosen = campaign.tasks.get(pk=task.pk).payload
+    respond(others[0], 1)
+    [again] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=1)
+
+    assert shown_pairs(task) == {("fair", "good")}
+    assert chosen["votes_known"] == 24
+    assert again.payload == chosen == task.payload
+
+
+@pytest.mark.django_db
+def test_pages_that_open_before_any_vote_compare_all_pairs():
+    campaign = make_campaign(images=3)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
+
+    tasks = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
+    more = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
+
+    assert {task.pk for task in more} == {task.pk for task in tasks}
+    assert {task.payload["votes_known"] for task in tasks} == {0}
+
+
+@pytest.mark.django_db
+def test_only_the_latest_votes_are_read_to_choose_a_pair(monkeypatch):
+    monkeypatch.setattr("annotate.kinds.preference.pairs.LATEST", 2)
+    campaign = make_campaign(images=3)
+    for task in campaign.tasks.all():
+        respond(task, 1)
+
+    standing = Standing(campaign, PREFERENCES.rules(campaign.config))
+
+    assert standing.known == 3
+    assert standing.wins.sum() == 2
+
+
+@pytest.mark.django_db
+def test_random_pairs_depend_on_the_seed_alone():
+    campaign = make_campaign(images=3, pairs="random", pairs_per_image=2)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
+    before = [task.payload for task in campaign.tasks.order_by("number")]
+
+    claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
+
+    assert [task.payload for task in campaign.tasks.order_by("number")] == before
+    assert {len(payload["pairs"]) for payload in before} == {2}
+
+
+@pytest.mark.django_db
+def test_the_same_text_of_two_sources_is_compared_once_and_counts_for_both():
+    campaign = make_campaign(images=2, same_text=("good", "fair"))
+    [pair] = campaign.tasks.first().payload["pairs"]
+    for task in campaign.tasks.all():
+        for _ in range(2):
+            response = respond(task, 1)
+            names = task.payload["pairs"][0]["sources"]
+            step = 1 if names[0] != ["poor"] else 5
+            response.answer.content = {"1": {"better": step}}
+            response.answer.save()
+
+    release = freeze(campaign=campaign, name="ranked", seed=1, at=NOON)
+
+    assert sorted(pair["sources"]) == [["fair", "good"], ["poor"]]
+    [criterion] = release.figures["criteria"]
+    assert [each["votes"] for each in criterion["ranking"]] == [4, 4, 8]
+    assert criterion["ranking"][-1]["source"] == "poor"
+    assert criterion["votes"] == 4
+
+
+@pytest.mark.django_db
+def test_an_answer_names_what_is_missing_and_part_of_it_counts():
+    campaign = make_campaign(pairs_per_image=2, marks=True)
+    task = campaign.tasks.first()
+    part = {f"better-2-{task.number}": "5", f"wrong-2-4-{task.number}": "1"}
+
+    with pytest.raises(AnswerRefused, match="Please answer all questions"):
+        PREFERENCES.check(task, campaign.config, part)
+    answer = PREFERENCES.read(task, part)
+    with pytest.raises(AnswerMissing):
+        PREFERENCES.read(task, {f"better-1-{task.number}": "6", f"missing-1-{task.number}": "x"})
+    marked = {**part, f"wrong-99-1-{task.number}": "1", f"missing-1-{task.number}": " a\n dog "}
+
+    assert answer == {"2": {"better": 5}, "marks": {"4": {"wrong": [2], "missing": ""}}}
+    assert PREFERENCES.read(task, marked)["marks"]["1"] == {"wrong": [], "missing": "a dog"}
+
+
+@pytest.mark.parametrize(
+    ("preference", "message"),
+    [
+        ({"sources": [{"name": "a", "release": "r"}]}, "name at least two sources"),
+        ({"criteria": []}, "preference.criteria"),
+        ({"criteria": [{"name": "a", "question": "?"}] * 2}, "two criteria have the same name"),
+        ({"criteria": [{"name": "A b", "question": "?"}]}, "preference.criteria.0.name"),
+        ({"questions": []}, "preference.questions: there is no such key"),
+    ],
+)
+def test_a_wrong_section_is_explained(preference, message):
+    values = {"name": "a", "kind": "preference", "selection": "b", "budget": 1}
+    with pytest.raises(CampaignFileError, match=message):
+        parse_config({**values, "preference": preference})
+
+
+def work(client, worker, campaign):
+    """Do one assignment: accept, prefer the better source, mark a word of text B, submit."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    page = open_page(client, frame)
+    [task] = campaign.tasks.filter(claims__page__assignment_id=frame.assignment_id)
+    [pair] = task.payload["pairs"]
+    assert not any(name in page.content.decode() for name in MODELS)
+    fields = {
+        "token": fields_of(page, "form[data-task]")["token"],
+        f"better-1-{task.number}": "2" if best_is_a(pair) else "4",
+        f"wrong-2-2-{task.number}": "1",
+        f"wrong-3-2-{task.number}": "1",
+        f"missing-1-{task.number}": "a dog",
+    }
+    sent = client.post(urlsplit(frame.src).path, fields)
+    handed_on = fields_of(sent, "form[data-forward]")
+    answer = worker.submit(handed_on.pop("assignmentId"), **handed_on)
+    assert answer.ok, answer.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_votes_go_through_the_marketplace_to_a_ranking(
+    client, marketplace, requester, tmp_path, admin_client
+):
+    campaign = make_campaign(marks=True)
+
+    reconcile(campaign)
+    for worker in marketplace.fresh_workers(2):
+        for _ in range(6):
+            work(client, worker, campaign)
+        reconcile(campaign)
+    freeze(campaign=campaign, name="ranked", seed=3, at=NOON)
+    call_command("export", "ranked", "--out", str(tmp_path / "out"), stdout=StringIO())
+
+    made = json.loads((tmp_path / "out" / "preferences.json").read_text())
+    [criterion] = made["criteria"]
+    assert [each["source"] for each in criterion["ranking"]] == MODELS
+    assert (criterion["votes"], criterion["ties"], criterion["alpha"]) == (12, 0.0, 1.0)
+    assert sum(each["strength"] for each in criterion["ranking"]) == pytest.approx(0, abs=0.01)
+    assert {each["chance_wrong"] <= 0.5 for each in criterion["orders"]} == {True}
+    assert made["alpha_of_wrong_words"] == 1.0
+    comparisons = made["comparisons"]
+    assert sum(each["votes_known"] > 0 for each in comparisons) == 0
+    [first, *_] = comparisons
+    [mark, _] = first["b"]["marks"]
+    assert [span["text"] for span in mark["wrong"]] == [" ".join(first["b"]["text"].split()[1:3])]
+    assert [word["marked_by"] for word in first["b"]["words"]][:4] == [0, 2, 2, 0]
+    assert {mark["missing"] for mark in first["a"]["marks"]} == {"a dog"}
+    with (tmp_path / "out" / "votes.csv").open() as file:
+        assert {row["step"] for row in csv.DictReader(file)} <= {"2", "4"}
+    page = " ".join(admin_client.get("/releases/ranked/").content.decode().split())
+    assert "Which text describes the image better?" in page
+    assert "12 votes, 0% of them ties." in page
+
+
+@pytest.mark.django_db
+def test_a_reviewer_sees_the_texts_and_choices_and_no_source():
+    campaign = make_campaign(marks=True)
+    task = campaign.tasks.first()
+    response = respond(task, 1)
+    response.answer.content |= {"marks": {"1": {"wrong": [2, 3], "missing": "a dog"}}}
+
+    page = " ".join(show_answer(PREFERENCES, response).split())
+
+    assert "is much better" in page
+    assert 'Missing: <span dir="auto">a dog</span>' in page
+    assert page.count("<mark") == 1
+    assert PREFERENCES.summary(response) in ("1", "5")

@@ -1,0 +1,403 @@
+"""Texts in rounds, from the task page to the release: order, late versions, discards, verdicts."""
+
+import json
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from annotate.kinds import KINDS
+from annotate.kinds.base import CampaignNotPossible
+from annotate.kinds.reading import parse_config
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.queries.progress import open_work, work_now
+from annotate.services.campaigns import change_campaign, create_campaign
+from annotate.services.drafts import begin_draft
+from hits.services.claims import recount_places
+from qualcontrol.models import Assessment, Decision
+from qualcontrol.review.judging import judge
+from qualcontrol.review.undoing import change_verdict, undo_preview
+from qualcontrol.services.discards import withdraw_responses
+from qualcontrol.services.exclusions import (
+    exclude_worker,
+    exclusion_preview,
+    reinstate_worker,
+)
+from qualcontrol.services.releasing import release_campaign
+from tests.factories import (
+    NOON,
+    CaptionSetFactory,
+    GivenCaptionFactory,
+    HitFactory,
+    HitTypeFactory,
+    SelectionFactory,
+    UserFactory,
+    WorkerAccountFactory,
+)
+from tests.hits.opened_pages import form_fields, listed, open_page
+from tests.submitted import take_submission
+
+pytestmark = pytest.mark.django_db
+
+DRAFT = "A dog lies on the grass."
+FIRST = "A brown dog lies on the grass."
+SECOND = "A brown dog lies on the green grass near a tree."
+THIRD = "A brown dog with a red collar lies on the green grass near a tree."
+
+
+def make_campaign(*, draft=DRAFT, images=1, review=None, captions=None, **rules):
+    selection, drafts = SelectionFactory(images=images), CaptionSetFactory()
+    if draft:
+        for image in selection.images.all():
+            GivenCaptionFactory(caption_set=drafts, image=image, text=draft)
+        rules["draft_set"] = drafts.name
+    values = {
+        "name": f"rounds-{selection.pk}",
+        "kind": "refine",
+        "selection": selection.name,
+        "budget": "50",
+        "captions": captions or {"least_words": 3},
+        "review": {"first": 0, "share": 0, "approve_after_hours": 0} | (review or {}),
+        "refine": {"rounds": 3, **rules},
+    }
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    campaign.status = "RUNNING"
+    campaign.save()
+    return campaign
+
+
+@pytest.fixture
+def campaign():
+    return make_campaign()
+
+
+class Writer:
+    """A worker with a page of their own, in a HIT of their own."""
+
+    def __init__(self, client, campaign):
+        self.client, self.campaign = client, campaign
+        self.account = WorkerAccountFactory()
+        self.hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+
+    @property
+    def worker(self):
+        return self.account.worker
+
+    def open(self):
+        self.page = open_page(self.client, self.hit, "A1", self.account.marketplace_id)
+        return self.page
+
+    def send(self, text):
+        [number] = {name.rsplit("-", 1)[1] for name in form_fields(self.page) if "-" in name}
+        fields = form_fields(self.page) | {f"text-{number}": text}
+        address = f"/task/{self.campaign.slug}/"
+        sent = self.client.post(address, fields, headers={"accept": "application/json"})
+        self.fields = sent.json()["fields"]
+
+    def ingest(self, **fields):
+        take_submission(
+            campaign=self.campaign,
+            hit=self.hit,
+            listed=listed("A1", self.account.marketplace_id, **(fields or self.fields)),
+            at=NOON,
+        )
+        return Response.objects.get(worker=self.worker)
+
+    def write(self, text):
+        self.open()
+        self.send(text)
+        return self.ingest()
+
+
+@pytest.fixture
+def writer(client):
+    return lambda campaign: Writer(client, campaign)
+
+
+@pytest.fixture
+def chain(writer, campaign):
+    return [writer(campaign).write(text) for text in (FIRST, SECOND, THIRD)]
+
+
+def states(*responses):
+    keys = [response.pk for response in responses]
+    found = dict(Response.objects.filter(pk__in=keys).values_list("pk", "status"))
+    return [found[key] == ResponseStatus.SUBMITTED for key in keys]
+
+
+def assert_counters_hold(campaign):
+    assert recount_places(campaign) == 0
+
+
+def test_each_worker_edits_the_last_version_and_sees_what_it_changed(campaign, writer):
+    assert DRAFT in writer(campaign).open().content.decode()
+    first = writer(campaign).write(FIRST)
+
+    page = writer(campaign).open().content.decode()
+
+    assert FIRST in page
+    assert "<ins>brown </ins>" in page
+    assert (first.round, first.builds_on) == (1, None)
+    assert first.answer.content["words"] == {"kept": 6, "added": 1, "removed": 0}
+
+
+def test_a_chain_has_as_many_versions_as_rounds_by_different_workers(campaign, chain):
+    assert [response.round for response in chain] == [1, 2, 3]
+    assert [response.builds_on for response in chain] == [None, *chain[:2]]
+    assert open_work(campaign).missing == 0
+    assert_counters_hold(campaign)
+
+
+def test_slots_are_wanted_for_the_open_rounds_and_money_for_all(writer):
+    campaign = make_campaign(images=4)
+
+    assert work_now(campaign).pages(campaign.config) == 4
+    assert open_work(campaign).missing == 12
+    assert campaign.config.wanted == 3
+
+    writer(campaign).write(FIRST)
+    assert work_now(campaign).missing == 4
+    assert open_work(campaign).missing == 11
+
+
+def test_a_page_takes_the_place_of_the_round(campaign, writer):
+    writer(campaign).open()
+
+    task = campaign.tasks.get()
+    assert (task.answers_missing, task.places_left) == (3, 0)
+    assert_counters_hold(campaign)
+
+
+def test_a_version_that_arrives_late_is_kept_and_does_not_count(campaign, writer):
+    early, late = writer(campaign), writer(campaign)
+    for each in (early, late):
+        each.open()
+        each.send(FIRST)
+    counts, is_late = early.ingest(), late.ingest()
+
+    assert states(counts, is_late) == [True, False]
+    assert is_late.round == 1
+    assert Decision.objects.get(response=is_late).reason.startswith("it does not build on")
+    assert campaign.tasks.get().answers_missing == 2
+    assert_counters_hold(campaign)
+    assert writer(campaign).write(SECOND).builds_on == counts
+
+
+def test_a_version_of_a_text_that_was_discarded_meanwhile_is_late(campaign, writer):
+    first = writer(campaign).write(FIRST)
+    second = writer(campaign)
+    second.open()
+    second.send(SECOND)
+    judge(response=first, verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+
+    found = second.ingest()
+
+    assert (found.round, found.builds_on) == (2, first)
+    assert states(first, found) == [False, False]
+    assert DRAFT in writer(campaign).open().content.decode()
+    assert_counters_hold(campaign)
+
+
+@pytest.mark.parametrize("base", ["", "no key", "00000000-0000-0000-0000-000000000000"])
+def test_an_invented_base_is_the_draft(campaign, writer, base):
+    writer(campaign).write(FIRST)
+    number = campaign.tasks.get().number
+
+    found = writer(campaign).ingest(**{f"text-{number}": SECOND, f"base-{number}": base})
+
+    assert (found.round, states(found)) == (1, [False])
+
+
+def test_nobody_adds_a_round_to_a_complete_text(campaign, chain, writer):
+    number = campaign.tasks.get().number
+
+    fourth = writer(campaign).ingest(
+        **{f"text-{number}": THIRD, f"base-{number}": str(chain[2].key)}
+    )
+
+    assert states(*chain, fourth) == [True, True, True, False]
+    assert_counters_hold(campaign)
+
+
+def test_discarding_a_version_discards_what_builds_on_it(campaign, chain, writer):
+    judge(response=chain[1], verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+
+    assert states(*chain) == [True, False, False]
+    assert campaign.tasks.get().answers_missing == 2
+    reasons = Decision.objects.filter(act="DISCARD").order_by("response")
+    assert list(reasons.values_list("response", "reason")) == [
+        (chain[1].pk, "wrong"),
+        (chain[2].pk, "what it builds on was discarded"),
+    ]
+    assert_counters_hold(campaign)
+    again = writer(campaign).write(SECOND)
+    assert (again.round, again.builds_on) == (2, chain[0])
+
+
+def test_an_exclusion_is_previewed_with_all_that_it_discards(campaign, chain):
+    worker = chain[0].worker
+
+    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    assert undo_preview(chain[0]).discards == 3
+    moved = exclude_worker(campaign=campaign, worker=worker, reason="careless", actor=None, at=NOON)
+
+    assert (found.responses, found.slots, found.cost) == (3, 3, Decimal("0.36"))
+    assert moved == 3
+    assert states(*chain) == [False, False, False]
+    assert_counters_hold(campaign)
+
+
+def test_a_reinstated_worker_brings_back_what_was_built_on_them(campaign, chain):
+    values = {"campaign": campaign, "worker": chain[0].worker, "actor": None, "at": NOON}
+    exclude_worker(reason="careless", **values)
+
+    assert reinstate_worker(reason="a mistake", **values) == 3
+    assert states(*chain) == [True, True, True]
+    assert_counters_hold(campaign)
+
+
+def test_a_reinstated_worker_replaces_no_version_that_came_meanwhile(campaign, chain, writer):
+    values = {"campaign": campaign, "worker": chain[1].worker, "actor": None, "at": NOON}
+    exclude_worker(reason="careless", **values)
+    other = writer(campaign).write(SECOND)
+
+    assert reinstate_worker(reason="a mistake", **values) == 0
+    assert states(*chain, other) == [True, False, False, True]
+    found = Response.objects.get(pk=chain[1].pk)
+    assert undo_preview(found).obstacle.startswith("It does not build on")
+    assert_counters_hold(campaign)
+
+
+def test_a_changed_verdict_moves_the_chain(campaign, chain):
+    reviewer = UserFactory()
+    judge(response=chain[1], verdict="BAD", reason="wrong", reviewer=reviewer, at=NOON)
+    change_verdict(
+        response=Response.objects.get(pk=chain[1].pk),
+        verdict="GOOD",
+        reason="it is right",
+        actor=reviewer,
+        at=NOON,
+    )
+
+    assert states(*chain) == [True, True, True]
+    assert_counters_hold(campaign)
+
+
+def test_a_withdrawn_version_takes_what_builds_on_it_along(campaign, chain):
+    withdraw_responses(worker=chain[1].worker, responses=[chain[1].pk], actor=None, at=NOON)
+
+    assert states(*chain) == [True, False, False]
+    assert Decision.objects.filter(response=chain[2], act="DISCARD").count() == 1
+    assert_counters_hold(campaign)
+
+
+def test_a_round_waits_for_the_verdict_if_the_file_says_so(writer):
+    campaign = make_campaign(waits_for_verdict=True, review={"share": 1})
+    first = writer(campaign).write(FIRST)
+
+    assert work_now(campaign).missing == 0
+    assert b"textarea" not in writer(campaign).open().content
+    judge(response=first, verdict="GOOD", reason="", reviewer=UserFactory(), at=NOON)
+    assert work_now(campaign).missing == 1
+    second = writer(campaign).write(SECOND)
+    judge(response=second, verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+
+    assert work_now(campaign).missing == 1
+    assert writer(campaign).write(SECOND).builds_on == first
+    assert work_now(campaign).missing == 0
+    assert_counters_hold(campaign)
+
+
+def test_waiting_for_verdicts_needs_a_check_of_each_version():
+    with pytest.raises(CampaignNotPossible, match="review.share"):
+        make_campaign(waits_for_verdict=True)
+
+
+def test_a_draft_that_waits_for_verdicts_keeps_the_check_of_each_version():
+    campaign = make_campaign(waits_for_verdict=True, review={"share": 1})
+    Campaign.objects.update(status="DRAFT")
+    file = campaign.config_json
+    config = parse_config({**file, "review": {**file["review"], "share": 0.1}})
+
+    with pytest.raises(CampaignNotPossible, match="review.share"):
+        change_campaign(campaign=campaign, config=config, begun_from=file)
+
+
+@pytest.mark.parametrize(
+    "captions",
+    [{"rate_first": "x"}, {"cannot_describe": ["dark"]}, {"remarks": True}, {"show_context": True}],
+)
+def test_what_rounds_do_not_have_is_refused_in_words(captions):
+    with pytest.raises(CampaignNotPossible, match=f"captions.{next(iter(captions))}: "):
+        make_campaign(captions=captions)
+
+
+def test_an_unchanged_text_has_a_flag(campaign, writer):
+    codes = [
+        Assessment.objects.get(response=writer(campaign).write(text)).codes.split()
+        for text in (DRAFT, FIRST)
+    ]
+
+    assert "unchanged" in codes[0]
+    assert not {"unchanged", "hardly_changed", "copies_other"} & set(codes[1])
+
+
+def test_words_added_to_a_text_are_no_short_or_cut_text(writer):
+    campaign = make_campaign(captions={"least_words": 9, "style": "paragraph"})
+    edited = writer(campaign).write(f"{DRAFT} Behind it, a red kite.")
+    assessment = Assessment.objects.get(response=edited)
+
+    assert edited.answer.content["new"] == "Behind it, a red kite."
+    assert not {"too_short", "unfinished", "keyword_list"} & {*assessment.codes.split()}
+
+
+def test_a_text_from_nothing_is_flagged_as_a_whole(writer):
+    campaign = make_campaign(draft="")
+    written = writer(campaign).write("A brown dog lies on the grass near the")
+
+    assert "unfinished" in Assessment.objects.get(response=written).codes.split()
+
+
+def test_an_edited_text_is_never_exported_as_written(campaign, chain, tmp_path):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    origin = f"edited from caption set {campaign.config_json['refine']['draft_set']}"
+    for name in ("coco", "csv", "jsonl"):
+        folder = tmp_path / name
+        call_command("export", "v1", "--format", name, "--out", str(folder), stdout=StringIO())
+        for path in folder.rglob("*"):
+            text = path.read_text()
+            assert THIRD not in text or origin in text, path
+
+    [caption] = json.loads((tmp_path / "coco" / "captions.json").read_text())["annotations"]
+    assert (caption["caption"], caption["origin"]) == (THIRD, origin)
+    rounds = release.figures["rounds"]
+    assert [each["edit_distance"] for each in rounds] == [1, 4, 4]
+    assert [each["new_content_words"] for each in rounds] == [1, 2, 2]
+    again = make_campaign(draft="", draft_release="v1")
+    assert again.tasks.get().payload is None
+
+
+def test_a_text_from_nothing_is_written(writer):
+    campaign = make_campaign(draft="")
+    for text in (FIRST, SECOND, THIRD):
+        writer(campaign).write(text)
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert release.images.get().record["origin"] == "written"
+    assert KINDS["refine"].tables(release)[2].dicts().__next__()["origin"] == "written"
+
+
+def test_the_preview_of_a_draft_shows_the_first_round(client):
+    captions, selection = CaptionSetFactory(), SelectionFactory(images=1)
+    GivenCaptionFactory(caption_set=captions, image=selection.images.get(), text=DRAFT)
+    client.force_login(user := UserFactory(is_superuser=True, is_staff=True))
+    rules = {"draft_set": captions.name}
+    file = {"name": "new", "kind": "refine", "selection": selection.name, "refine": rules}
+    draft = begin_draft(owner=user, file={**file, "budget": "50"}, at=NOON)
+
+    page = client.get(reverse("hits:new_preview", args=[draft.pk, "preview"]))
+
+    assert DRAFT in page.content.decode()

@@ -1,0 +1,146 @@
+"""Texts in rounds while others act: a careless worker, killed syncs, transactions at one time."""
+
+from contextlib import suppress
+
+import pytest
+from django.db import connection
+
+from annotate.models import Response, ResponseStatus
+from hits.models import Assignment
+from hits.reconcile.reconciler import reconcile
+from hits.services.claims import recount_places
+from qualcontrol.models import Decision
+from qualcontrol.review.judging import judge
+from qualcontrol.services.errors import AlreadyJudged
+from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.releasing import release_campaign
+from tests.factories import NOON, UserFactory
+from tests.hits.framed_work import fields_of, open_page
+from tests.hits.reconcile.test_killed_reconciler import reconcile_in_child
+from tests.hits.test_rounds import FIRST, SECOND, THIRD, Writer, make_campaign, states
+from tests.races import while_open
+from tests.threads import at_once
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+]
+needs_row_locks = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="transactions run one by one"
+)
+
+
+def accept(worker, campaign):
+    return worker.accept(campaign.hit_types.get().hit_type_id)
+
+
+def submit(client, worker, frame, text):
+    page = open_page(client, frame)
+    fields = fields_of(page, "form[data-task]")
+    fields = {key: text if key.startswith("text-") else value for key, value in fields.items()}
+    forward = client.post(frame.src.partition("?")[0].removeprefix("http://testserver"), fields)
+    sent = fields_of(forward, "form[data-forward]")
+    assert worker.submit(sent.pop("assignmentId"), **sent).ok
+
+
+def sync_with_kills(campaign):
+    """Reconcile until it survives, killed one write or call later each time."""
+    fatal = 1
+    while reconcile_in_child(campaign, fatal):
+        fatal += 3
+    reconcile(campaign)
+
+
+def test_a_careless_second_round_is_replaced_whatever_is_killed(client, marketplace, requester):
+    campaign = make_campaign()
+    first, careless, third, fourth, fifth = marketplace.fresh_workers(5)
+    reconcile(campaign)
+    texts = (FIRST, "Nice photo, very good.", THIRD)
+    for worker, text in zip((first, careless, third), texts, strict=True):
+        submit(client, worker, accept(worker, campaign), text)
+        sync_with_kills(campaign)
+    chain = list(campaign.responses.order_by("pk"))
+    assert [response.round for response in chain] == [1, 2, 3]
+
+    exclude_worker(
+        campaign=campaign, worker=chain[1].worker, reason="careless", actor=None, at=NOON
+    )
+    sync_with_kills(campaign)
+    late = accept(fourth, campaign)
+    open_page(client, late)
+    submit(client, fourth, late, SECOND)
+    sync_with_kills(campaign)
+    submit(client, fifth, accept(fifth, campaign), THIRD)
+    sync_with_kills(campaign)
+
+    assert states(*chain) == [True, False, False]
+    counting = campaign.responses.counting().order_by("round")
+    assert [each.builds_on_id for each in counting] == [None, *(r.pk for r in counting[:2])]
+    assert recount_places(campaign) == 0
+    # Everybody is paid, and nothing was bought twice.
+    assert Assignment.objects.filter(status="APPROVED").count() == 5
+    assert release_campaign(campaign=campaign, name="v1", seed=1, at=NOON).images.count() == 1
+
+
+@pytest.fixture
+def chain(client):
+    campaign = make_campaign()
+    return [Writer(client, campaign).write(text) for text in (FIRST, SECOND, THIRD)]
+
+
+def exclude_first(chain):
+    exclude_worker(
+        campaign=chain[0].campaign, worker=chain[0].worker, reason="no", actor=None, at=NOON
+    )
+
+
+def judge_last(chain):
+    judge(response=chain[2], verdict="BAD", reason="no", reviewer=UserFactory(), at=NOON)
+
+
+@needs_row_locks
+def test_a_verdict_waits_for_an_exclusion_that_discards_its_response(chain):
+    with pytest.raises(AlreadyJudged):
+        while_open(lambda: exclude_first(chain), lambda: judge_last(chain))
+
+    assert states(*chain) == [False, False, False]
+
+
+@needs_row_locks
+def test_an_exclusion_waits_for_a_verdict_on_what_it_discards(chain):
+    while_open(lambda: judge_last(chain), lambda: exclude_first(chain))
+
+    assert states(*chain) == [False, False, False]
+    assert Decision.objects.filter(response=chain[2], act="DISCARD").count() == 1
+
+
+@needs_row_locks
+def test_verdicts_on_one_chain_at_the_same_time_end(chain):
+    reviewer = UserFactory()
+
+    def judge_bad(response):
+        with suppress(AlreadyJudged):
+            judge(response=response, verdict="BAD", reason="no", reviewer=reviewer, at=NOON)
+
+    at_once(judge_bad, chain)
+
+    assert states(*chain) == [False, False, False]
+    assert recount_places(chain[0].campaign) == 0
+
+
+@needs_row_locks
+def test_of_two_versions_of_a_round_that_arrive_at_once_one_counts(client):
+    campaign = make_campaign()
+    writers = [Writer(client, campaign) for _ in range(4)]
+    for writer in writers:
+        writer.open()
+        writer.send(FIRST)
+
+    at_once(Writer.ingest, writers)
+
+    found = Response.objects.filter(campaign=campaign)
+    assert sorted(found.values_list("status", flat=True)) == [
+        *[ResponseStatus.DISCARDED] * 3,
+        ResponseStatus.SUBMITTED,
+    ]
+    assert recount_places(campaign) == 0

@@ -1,0 +1,29 @@
+"""CSV for people who open it in a spreadsheet."""
+
+import pytest
+
+from shared.tables import CHUNK, csv_download, csv_line, csv_lines
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_a_text_that_would_be_a_formula_gets_an_apostrophe(start):
+    assert f"'{start}1" in csv_line([f"{start}1"])
+
+
+def test_other_texts_and_numbers_stay_as_they_are():
+    assert csv_line(["a=1", -2, None, ""]) == "a=1,-2,,\n"
+
+
+def test_a_long_table_comes_in_chunks():
+    chunks = list(csv_lines(["n"], ([n] for n in range(CHUNK + 1))))
+
+    assert len(chunks) == 3
+    assert "".join(chunks).splitlines() == ["n", *map(str, range(CHUNK + 1))]
+
+
+def test_a_file_is_downloaded_under_its_name():
+    answer = csv_download("people", csv_lines(["name"], [["=cmd"]]))
+
+    assert answer.getvalue() == b"name\n'=cmd\n"
+    assert answer["Content-Disposition"] == 'attachment; filename="people.csv"'
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
