@@ -171,7 +171,7 @@ def test_a_crowd_describes_regions_whose_class_it_is_not_told(marketplace, site,
     reconcile(campaign)
     crowd, _ = crowd_of(marketplace, ["r1", "r2", "r3"], campaign)
 
-    outcomes, _ = rounds(campaign, crowd, plan_of(campaign, OPTIONS))
+    outcomes, _ = rounds(campaign, crowd, plan_of(campaign, {**OPTIONS, "threads": 1}))
 
     judge = judge_of(campaign)
     responses = Response.objects.select_related("task", "caption")
