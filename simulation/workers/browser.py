@@ -196,7 +196,8 @@ class WorkerBrowser:
                 answer = self.http.request(method, address, timeout=TIMEOUT, **arguments)  # type: ignore[arg-type]
             except requests.RequestException as error:
                 if attempt == ATTEMPTS:
-                    raise SiteError(f"No answer: {type(error).__name__}.") from error
+                    host = urlsplit(address).netloc
+                    raise SiteError(f"{host} did not answer: {type(error).__name__}.") from error
                 continue
             if answer.status_code < 500 or attempt == ATTEMPTS:
                 return answer
