@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
 from marketplace.pages.decorators import WorkerRequest, worker_required
 from marketplace.pages.hits import sharing_a_title
+from marketplace.services.money import balances
 from shared.tables import csv_download, csv_lines
 
 PAGE_SIZE = 50
@@ -28,7 +29,8 @@ COLUMNS = ["date", "kind", "requester", "title", "amount"]
 def earnings(request: WorkerRequest) -> HttpResponse:
     """Show earnings, outstanding payouts, and rejections with their reasons."""
     worker = request.worker
-    totals = _totals(worker.transfers.all())
+    due = balances(Worker.objects.filter(pk=worker.pk)).get(worker.pk, Decimal())
+    totals = {**_totals(worker.transfers.all()), "due": due}
     work = worker.assignments.filter(status__in=REVEALED).select_related("hit__hit_type__requester")
     counts = work.aggregate(
         approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
@@ -60,8 +62,7 @@ def _totals(transfers: QuerySet[Transfer]) -> dict[str, Decimal]:
         bonuses=Sum("amount", filter=Q(kind=TransferKind.BONUS), default=0),
         payouts=Sum("amount", filter=Q(kind=TransferKind.PAYOUT), default=0),
     )
-    earned = sums["rewards"] + sums["bonuses"]
-    return {**sums, "all": earned, "due": earned - sums["payouts"]}
+    return {**sums, "all": sums["rewards"] + sums["bonuses"]}
 
 
 def _months(worker: Worker) -> QuerySet[Transfer, dict[str, Any]]:

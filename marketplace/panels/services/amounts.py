@@ -78,10 +78,10 @@ def paid_until() -> Subquery:
 
 def _credited(participation: Participation, **limits: datetime) -> Decimal:
     mine = Transfer.objects.filter(target=Account.WORKER, **limits)
-    return sum_of(mine.filter(assignment__in=_own_work(participation)))
+    return sum_of(mine.filter(assignment__in=own_work(participation)))
 
 
-def _own_work(participation: Participation) -> QuerySet[Assignment]:
+def own_work(participation: Participation) -> QuerySet[Assignment]:
     """The assignments that count for this study alone, so that none is paid in two studies."""
     found = participation.assignments()
     later = Participation.objects.filter(

@@ -26,7 +26,12 @@ from marketplace.panels.panel import (
     SubmissionStatus,
     SubmissionThere,
 )
-from marketplace.panels.services.amounts import PAID_BY_STATUS, paid_out, record_reward
+from marketplace.panels.services.amounts import (
+    PAID_BY_STATUS,
+    own_work,
+    paid_out,
+    record_reward,
+)
 from marketplace.panels.services.studies import codes_of
 
 LONG_STUDY = timedelta(minutes=5)
@@ -210,7 +215,7 @@ def _facts(panel_study: PanelStudy, submission: PanelSubmission) -> Facts:
     participation = submission.participation
     counts = {"approved": 0, "rejected": 0, "undecided": 0}
     if participation is not None:
-        counts = participation.assignments().aggregate(
+        counts = own_work(participation).aggregate(
             approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
             rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
             undecided=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),

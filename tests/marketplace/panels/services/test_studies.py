@@ -3,16 +3,27 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 import pytest
 import requests
+from bs4 import BeautifulSoup
 from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import Account, ExternalIdentity, Participation, Transfer, Worker
+from marketplace.models import (
+    Account,
+    ExternalIdentity,
+    Hit,
+    Participation,
+    Study,
+    Transfer,
+    Worker,
+)
+from marketplace.pages.links import sign_in_url
 from marketplace.panels.client import prolific
 from marketplace.panels.models import (
     BatchState,
@@ -28,7 +39,7 @@ from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, money, reviews, studies
 from marketplace.services.retention import CannotErase, erase_worker
 from simulation.prolific.state import Refused, World, new_id
-from tests.marketplace.factories import make_worker
+from tests.marketplace.factories import make_hit, make_worker
 from tests.marketplace.panels.people import (
     arrive,
     assignments_of,
@@ -293,6 +304,46 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, the
     money.pay_out(at=clock.now())
     assert money.balances() == {}
     erase_worker(worker=worker, at=clock.now())
+
+
+def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    worker = Worker.objects.get()
+    paid_by_hand(worker)
+    client = Client()
+    client.get(urlsplit(sign_in_url(worker)).path)
+
+    page = BeautifulSoup(client.get("/earnings").content, "lxml").get_text(" ", strip=True)
+
+    assert "Total earned $7.00" in page
+    assert "Not yet paid out $5.00" in page
+
+
+def test_work_for_a_later_study_approves_no_earlier_one(world, there):
+    """Two studies of the same HITs. The participant has left the first one after half of it."""
+    first, participant = make_panel_study(hits=2), new_id()
+    publish(first)
+    client, left = arrive(world, first, participant)
+    work(client, first.study, hits=1)
+    world.complete(left, "DONE")
+    second = make_panel_study(name="The same again", hits=2)
+    Study.objects.filter(pk=second.study.pk).update(hit_type=first.study.hit_type)
+    second = PanelStudy.objects.get(pk=second.pk)
+    make_hit(first.study.hit_type, max_assignments=9)
+    Hit.objects.update(expires_at=clock.now() + timedelta(days=60))
+    publish(second)
+    done = participate(world, second, participant)
+    approve_all(second)
+
+    for panel_study in (first, second):
+        run(panel_study)
+
+    assert (left.status, done.status) == ("AWAITING REVIEW", "APPROVED")
+    question = PanelSubmission.objects.get(panel_study=first).question
+    assert question == "The participant did 1 of 2 HITs before returning."
 
 
 def test_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there):
