@@ -96,7 +96,10 @@ SET available = available + %(available)s,
         ELSE 'Reviewable' END
 WHERE id = %(hit)s AND status <> 'Disposed'
 """
-_IF_OPEN = "AND status = 'Assignable' AND available > 0 AND expires_at > %(at)s"
+# The worker's qualifications and share were checked for this type.
+_IF_OPEN = """
+AND status = 'Assignable' AND available > 0 AND expires_at > %(at)s AND hit_type_id = %(hit_type)s
+"""
 _IF_UNCHANGED = "AND hit_type_id = %(hit_type)s AND fee = %(fee)s"
 
 
@@ -113,8 +116,9 @@ def move(
 
 
 def take_slot(hit: Hit, at: datetime) -> bool:
-    """Take a slot for a worker; return False if the HIT is not open any more."""
-    return _move(_MOVE + _IF_OPEN, hit=hit.pk, at=at, available=-1, pending=1)
+    """Take a slot for a worker; return False if the HIT is closed or of another type by now."""
+    values = {"hit": hit.pk, "hit_type": hit.hit_type_id}
+    return _move(_MOVE + _IF_OPEN, at=at, available=-1, pending=1, **values)
 
 
 def move_approved(hit: Hit, at: datetime) -> bool:

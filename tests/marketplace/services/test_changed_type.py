@@ -4,10 +4,13 @@ from decimal import Decimal
 
 import pytest
 
-from marketplace.models import Account, Assignment
-from marketplace.services import assignments, hits, reviews
+from marketplace import queries
+from marketplace.errors import InvalidHitState, NothingToAccept
+from marketplace.models import Account, Assignment, HitType, Worker
+from marketplace.services import assignments, hits, people_groups, reviews, studies
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
+from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +57,54 @@ def test_an_overridden_rejection_pays_what_it_costs_now(requester, read_before):
     reviews.approve(assignment=read_before, override_rejection=True, at=NOON)
 
     assert balances(requester) == (Decimal("9.40"), Decimal("0.00"))
+
+
+def in_study(hit_type: HitType) -> Worker:
+    """A participant of a study of these HITs."""
+    plan = studies.StudyPlan(
+        assignments=2, completion_code="DONE", return_url="https://panel.example/"
+    )
+    study = studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+    return studies.join(study=study, identifier="a", address="192.0.2.1", at=NOON).worker
+
+
+def in_group(hit_type: HitType) -> Worker:
+    """A member of a group that sees these HITs."""
+    group = make_group()
+    people_groups.offer(group=group, hit_type=hit_type, share=None)
+    text = people_groups.latest_text(group)
+    return people_groups.join(group=group, text=text, name="Mia", at=NOON).worker
+
+
+@pytest.mark.parametrize("make_person", [in_study, in_group])
+def test_a_hit_keeps_its_type_once_a_study_or_a_group_has_worked_on_it(requester, make_person):
+    """They find the work by it: what a panel has paid already, what a person withdraws."""
+    hit_type = make_hit_type(requester)
+    worked, untouched = make_hit(hit_type), make_hit(hit_type)
+    assignments.accept(worker=make_person(hit_type), hit_type=hit_type, at=NOON)
+    other = make_hit_type(requester, reward=Decimal("0.50"))
+
+    with pytest.raises(InvalidHitState, match="keeps its HITType"):
+        hits.change_type(hit=worked, hit_type=other, at=NOON)
+    hits.change_type(hit=worked, hit_type=hit_type, at=NOON)
+    hits.change_type(hit=untouched, hit_type=other, at=NOON)
+
+    assert balances(requester) == (Decimal("9.28"), Decimal("0.72"))
+
+
+def test_a_hit_that_gets_another_type_meanwhile_is_not_accepted(requester, monkeypatch):
+    """The worker may not qualify for the other type."""
+    hit_type, other = make_hit_type(requester), make_hit_type(requester, title="Others only")
+    hit, read = make_hit(hit_type), queries.next_hit
+
+    def then_changed(*args, **given):
+        found = read(*args, **given)
+        hits.change_type(hit=hit, hit_type=other, at=NOON)
+        return found
+
+    monkeypatch.setattr(queries, "next_hit", then_changed)
+
+    with pytest.raises(NothingToAccept):
+        assignments.accept(worker=make_worker(), hit_type=hit_type, at=NOON)
+
+    assert not Assignment.objects.exists()
