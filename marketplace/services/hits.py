@@ -235,8 +235,9 @@ def _refuse_counted_by_type(hit: Hit) -> None:
 
 def lock(hit: Hit) -> Hit:
     """Lock the HIT until the caller's transaction ends; return it as it is now."""
-    rows = Hit.objects.select_for_update(of=("self",)).select_related("hit_type", "requester")
-    return rows.get(pk=hit.pk)
+    # No lock of its key: rows that refer to the HIT can be added by those who hold other locks.
+    rows = Hit.objects.select_for_update(of=("self",), no_key=True)
+    return rows.select_related("hit_type", "requester").get(pk=hit.pk)
 
 
 def _refuse_disposed(hit: Hit) -> None:

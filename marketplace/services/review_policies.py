@@ -73,9 +73,9 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
     """Store the scores together with what follows from them, so that neither is left alone."""
     # Locked in the order of `reviews`: assignment, worker, HIT. So the scores, which lock the HIT,
     # come after the decision.
-    assignment.refresh_from_db(
-        fields=["status"], from_queryset=Assignment.objects.select_for_update()
-    )
+    # Not its key: a bonus that refers to it has locked the worker.
+    locked = Assignment.objects.select_for_update(no_key=True)
+    assignment.refresh_from_db(fields=["status"], from_queryset=locked)
     mine = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT)
     if mine.filter(subject_id=assignment.public_id).exists():
         return

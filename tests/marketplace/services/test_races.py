@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 
 from marketplace import clock
@@ -21,12 +23,23 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.pages.links import sign_in_url
-from marketplace.services import accounts, assignments, hits, money, reviews, studies
+from marketplace.policies import KNOWN_ANSWERS
+from marketplace.questions.answers import build
+from marketplace.services import (
+    accounts,
+    assignments,
+    hits,
+    money,
+    review_policies,
+    reviews,
+    studies,
+)
 from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep
 from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
+from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOON = NOON + timedelta(minutes=1)
@@ -264,3 +277,66 @@ def test_many_clicks_over_http_are_one_acceptance_and_one_submission():
     # The same answer again is no error.
     assert ended[200] == (3 if Assignment.objects.get().status == "Submitted" else 0)
     check_books(hit)
+
+
+@pytest.fixture
+def paid_beside():
+    """A function that pays a bonus for an assignment by another connection, which waits for no lock
+    longer than a moment."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no locks of rows.")
+
+    def pay(found: Assignment) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+        try:
+            reviews.send_bonus(
+                requester=found.hit.requester, worker=found.worker, assignment=found,
+                amount=Decimal("0.20"), reason="Good.", at=SOON,
+            )  # fmt: skip
+        finally:
+            connection.close()
+
+    def pay_beside(found: Assignment) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(pay, found).result(PATIENCE)
+
+    return pay_beside
+
+
+def test_a_bonus_does_not_wait_for_who_holds_its_hit(paid_beside):
+    """It has locked the balance, for which a rejection, say, waits with its HIT locked."""
+    found = accepted(make_hit())
+    assignments.submit(assignment=found, answer="<a/>", at=NOON)
+
+    with transaction.atomic():
+        hits.lock(found.hit)
+        paid_beside(found)
+
+    assert money.balances() == {found.worker_id: Decimal("0.20")}
+
+
+def test_a_bonus_does_not_wait_for_a_policy_that_holds_its_assignment(paid_beside, monkeypatch):
+    """It has locked the worker, for whom the policy's decision waits."""
+    policy = {
+        "PolicyName": KNOWN_ANSWERS,
+        "Parameters": [
+            {"Key": "AnswerKey", "MapEntries": [{"Key": "colour", "Values": ["red"]}]},
+            {"Key": "RejectIfKnownAnswerScoreIsLessThan", "Values": ["50"]},
+        ],
+    }
+    hit = make_hit(assignment_review_policy=policy)
+    found, score = accepted(hit), review_policies.score_known_answers
+    assignments.submit(assignment=found, answer=build([("colour", ["blue"])]), at=NOON)
+    hit.refresh_from_db()
+
+    def score_later(*given):
+        paid_beside(found)
+        return score(*given)
+
+    monkeypatch.setattr(review_policies, "score_known_answers", score_later)
+    review_policies.apply_policy(hit, NOON)
+
+    found.refresh_from_db()
+    assert found.status == "Rejected"
+    assert money.balances() == {found.worker_id: Decimal("0.20")}
