@@ -22,6 +22,7 @@ from marketplace import clock
 from marketplace.api.calls import find_hit_type
 from marketplace.api.errors import NotAuthorized, Throttled
 from marketplace.api.signing import MUST_BE_SIGNED, authenticate, count_call
+from marketplace.api.validation import can_be_stored
 from marketplace.errors import DoesNotExist, DomainError, GroupRefused
 from marketplace.models import HitType, PeopleGroup, Requester
 from marketplace.pages import links
@@ -99,6 +100,8 @@ def _takes(**types: type) -> Callable[[Handler], Handler]:
                 # A share that is null is no limit.
                 if type(value) is not types[name] and (value, types[name]) != (None, int):
                     raise _Refused(400, f"This must be a {types[name].__name__}.", name)
+                if isinstance(value, str) and not can_be_stored(value):
+                    raise _Refused(400, "This has a character that cannot be stored.", name)
             return handler(*args, given=given, **names)
 
         return checked

@@ -87,8 +87,8 @@ def _list_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
 def _string_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, str):
         raise SerializationError(f"{path} must be a string.")
-    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        # Databases cannot store these characters, and the error message must not repeat them.
+    if not can_be_stored(value):
+        # The error message must not repeat these characters.
         yield _problem(None, path, "Member must not contain NUL or half of a surrogate pair")
         return
     limits = shape.metadata
@@ -108,6 +108,11 @@ def _string_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
         yield _problem(
             value, path, f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
         )
+
+
+def can_be_stored(text: str) -> bool:
+    """Whether a database takes the text: without NUL and halves of surrogate pairs."""
+    return not ("\x00" in text or any("\ud800" <= each <= "\udfff" for each in text))
 
 
 def _integer_problems(shape: Any, value: Any, path: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Groups of people: create and change them, their consent texts and the tasks that they see; join,
 consent, get the next task, withdraw."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +10,13 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from marketplace.errors import ConsentNeeded, GroupRefused, NothingToAccept, ShareDone
+from marketplace.errors import (
+    AssignmentClosed,
+    ConsentNeeded,
+    GroupRefused,
+    NothingToAccept,
+    ShareDone,
+)
 from marketplace.models import (
     LIVE,
     REVEALED,
@@ -255,5 +262,7 @@ def withdraw(*, membership: Membership, by: WithdrawnBy, at: datetime) -> bool:
         .filter(worker=membership.worker_id, hit__hit_type__in=groups)
         .select_related("hit__hit_type__requester", "worker")
     ):
-        assignments.give_back(assignment=assignment, at=at)
+        # A task that was sent a moment ago is withdrawn with the others.
+        with suppress(AssignmentClosed):
+            assignments.give_back(assignment=assignment, at=at)
     return True

@@ -109,9 +109,12 @@ def _work_in(
 
 
 def members_of(hit_type: HitType) -> list[str]:
-    """The ids of the people who see these HITs, without those who withdrew."""
+    """The ids of the people who can do these HITs: without those who withdrew or are suspended, as
+    closed accounts are."""
     seen = Offer.objects.filter(hit_type=hit_type, is_open=True)
-    members = Membership.objects.filter(group__offers__in=seen, withdrawn_at=None)
+    members = Membership.objects.filter(
+        group__offers__in=seen, withdrawn_at=None, worker__is_suspended=False
+    )
     return list(members.order_by().values_list("worker__public_id", flat=True).distinct())
 
 

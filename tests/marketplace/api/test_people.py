@@ -10,7 +10,7 @@ from botocore.credentials import Credentials
 from django.test import Client
 
 from marketplace import clock
-from marketplace.models import Activity, Membership, PeopleGroup
+from marketplace.models import Activity, Membership, PeopleGroup, Worker
 from marketplace.pages.links import group_url
 from marketplace.services import people_groups, retention
 from tests.marketplace.factories import make_hit_type, make_requester
@@ -287,3 +287,27 @@ def test_of_two_changes_at_once_neither_undoes_the_other(program, monkeypatch):
     assert [status for status, _ in answers] == [200, 200]
     found = PeopleGroup.objects.get(pk=group["id"])
     assert (found.organizer, found.contact) == ("Another lab", "help@lab.example")
+
+
+def test_who_can_do_no_more_tasks_is_not_among_the_members(program):
+    """The requester's site counts them to say how many more people to invite."""
+    group = make_group()
+    offer = make_offer(group, requester=program.requester)
+    for name in ("Mia", "Ben", "Eve"):
+        join(group, name)
+    retention.erase_worker(worker=membership_of("Mia").worker, at=clock.now())
+    Worker.objects.filter(name="Ben").update(is_suspended=True)
+
+    _, told = program.send("PUT", f"{HIT_TYPES}/{offer.hit_type.public_id}", {})
+
+    assert told["members"] == [Worker.objects.get(name="Eve").public_id]
+
+
+@pytest.mark.parametrize("text", ["half \ud83d", "nothing \x00"])
+def test_a_text_that_no_database_stores_is_refused(program, text):
+    status, answer = program.send("POST", GROUPS, {**TEXTS, "purpose": text})
+    assert (status, answer["field"]) == (400, "purpose")
+
+    given = {"hit_type_id": text}
+    status, answer = program.send("POST", f"{GROUPS}/{program.make()['id']}/tasks", given)
+    assert (status, answer["field"]) == (400, "hit_type_id")

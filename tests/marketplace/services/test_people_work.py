@@ -12,6 +12,7 @@ from django.test import Client
 from marketplace import clock
 from marketplace.models import Activity, Assignment, AssignmentStatus, Offer, PeopleGroup
 from marketplace.requirements import NUMBER_APPROVED
+from marketplace.services import assignments
 from tests.marketplace.factories import make_hit_type
 from tests.marketplace.people import (
     TEXTS,
@@ -110,6 +111,24 @@ def test_a_person_withdraws_their_work():
             "withdrawn_at": member.withdrawn_at.isoformat(),
         }
     ]
+
+
+def test_a_task_that_is_sent_during_a_withdrawal_is_withdrawn_too(monkeypatch):
+    group = make_group()
+    mia = join(group)
+    task = begin(mia, make_offer(group))
+    give_back = assignments.give_back
+
+    def after_sending(**given) -> None:
+        Client().post("/mturk/externalSubmit", {"assignmentId": task, "caption": "A dog."})
+        give_back(**given)
+
+    monkeypatch.setattr(assignments, "give_back", after_sending)
+
+    answer = mia.post(f"/home/groups/{group.pk}/withdrawal", {"sure": "yes"})
+
+    assert answer.status_code == 303
+    assert [row["assignment_id"] for row in printed(group.name, withdrawals=True)] == [task]
 
 
 def test_work_for_another_group_after_a_withdrawal_is_not_withdrawn():
