@@ -67,7 +67,7 @@ class RequesterForm(forms.Form):
     )
 
 
-def _country_field() -> forms.RegexField:
+def _country_field(**options: Any) -> forms.RegexField:
     return forms.RegexField(
         "^[A-Za-z]{2}(-[A-Za-z0-9]{2})?$",
         label="Country",
@@ -76,17 +76,26 @@ def _country_field() -> forms.RegexField:
         error_messages={
             "invalid": ("Two letters, such as US, with a state if needed, as in US-PA.")
         },
+        **options,
     )
+
+
+# The page has what a field showed, so that only what the operator has changed is stored.
+SHOWN: dict[str, Any] = {"show_hidden_initial": True}
 
 
 class WorkerForm(forms.Form):
-    country = _country_field()
-    approved = WholeNumberField(label="Approved HITs", min_value=0, max_value=10**8)
-    rejected = WholeNumberField(label="Rejected HITs", min_value=0, max_value=10**8)
-    is_master = forms.BooleanField(label="Has the Masters qualification", required=False)
+    country = _country_field(**SHOWN)
+    approved = WholeNumberField(label="Approved HITs", min_value=0, max_value=10**8, **SHOWN)
+    rejected = WholeNumberField(label="Rejected HITs", min_value=0, max_value=10**8, **SHOWN)
+    is_master = forms.BooleanField(label="Has the Masters qualification", required=False, **SHOWN)
     is_adult = forms.BooleanField(
-        label="Is an adult who accepts HITs with adult content", required=False
+        label="Is an adult who accepts HITs with adult content", required=False, **SHOWN
     )
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that the operator has changed."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
 
 
 class NewWorkersForm(forms.Form):

@@ -60,7 +60,8 @@ def _make_workers(request: OperatorRequest, form: NewWorkersForm) -> list[Worker
     """The new workers; none, with an error in the form, if they cannot be created."""
     names = form.cleaned_data["names"]
     try:
-        with logged(request, "created workers", ", ".join(names)):
+        # Without the names: an erasure would not find them.
+        with logged(request, "created workers", f"{len(names)} new"):
             return operators.make_workers(names=names, profile=form.profile(), at=clock.now())
     except DomainError as error:
         form.add_error("names", str(error))
@@ -77,7 +78,7 @@ def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
         with logged_with_message(
             request, "changed a worker", public_id, "Qualification values saved."
         ):
-            operators.set_profile(worker=found, **form.cleaned_data)
+            operators.set_profile(worker=found, changes=form.changes())
         return redirect("operator:worker", public_id)
     return _show(request, found, form)
 

@@ -2,10 +2,11 @@
 profiles; and the log of what operators and requesters' programs did."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -165,26 +166,17 @@ def make_workers(*, names: Sequence[str], profile: WorkerProfile, at: datetime) 
         ) from error
 
 
-def set_profile(
-    *,
-    worker: Worker,
-    country: str,
-    approved: int,
-    rejected: int,
-    is_master: bool,
-    is_adult: bool,
-) -> None:
-    """Set a worker's country, counts of approved and rejected HITs, and further qualifications.
+def set_profile(*, worker: Worker, changes: Mapping[str, Any]) -> None:
+    """Set those that are given of a worker's `country`, the numbers `approved` and `rejected`,
+    `is_master` and `is_adult`. The others may have changed since the operator saw them.
 
     Raises DomainError if the account is closed.
     """
-    if not Worker.objects.filter(pk=worker.pk, erased_at=None).update(
-        **read_place(country)._asdict(),
-        approved_count=approved,
-        rejected_count=rejected,
-        is_master=is_master,
-        is_adult=is_adult,
-    ):
+    columns = {"approved": "approved_count", "rejected": "rejected_count"}
+    values = {columns.get(name, name): value for name, value in changes.items()}
+    if "country" in values:
+        values |= read_place(values["country"])._asdict()
+    if not Worker.objects.filter(pk=worker.pk, erased_at=None).update(**values):
         refuse_closed(worker)
 
 

@@ -89,6 +89,7 @@ def _delete_idle_participants(at: datetime) -> int:
         password="",
         blocks=None,
         messages=None,
+        transfers=None,
         qualifications=None,
         qualification_requests=None,
     )
@@ -152,6 +153,14 @@ def data_of(worker: Worker) -> dict[str, Any]:
             )
         ),
         "qualifications": list(worker.qualifications.values("qualification_type__name", "value")),
+        "qualification_requests": list(
+            worker.qualification_requests.values(
+                "qualification_type__name", "status", "answer", "started_at", "submitted_at"
+            )
+        ),
+        "bonuses": list(
+            worker.bonus_payments.values("requester__name", "amount", "reason", "granted_at")
+        ),
         "messages": list(worker.messages.values("requester__name", "subject", "text", "sent_at")),
         "blocks": list(worker.blocks.values("requester__name", "reason", "created_at")),
         "money": list(

@@ -12,6 +12,7 @@ from marketplace.operator.records import WORDS
 from marketplace.services import people_groups
 from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
+from marketplace.services.retention import erase_worker
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.people import make_group
 
@@ -50,6 +51,29 @@ def test_new_workers_each_get_a_link_of_their_own(operator, settings):
     ada = Worker.objects.get(name="Ada")
     assert (ada.country, ada.approved_count, ada.rejected_count) == ("US", 6000, 60)
     assert Activity.objects.get().action == "created workers"
+
+
+def test_the_log_of_new_workers_names_nobody_who_is_erased_later(operator):
+    operator.post("/operator/workers", {**NEW, "names": "Ada\nGrace"})
+
+    erase_worker(worker=Worker.objects.get(name="Ada"), at=clock.now())
+
+    assert Activity.objects.filter(action="created workers").count() == 1
+    assert not Activity.objects.filter(about__contains="Ada").exists()
+
+
+def test_an_operator_overwrites_no_count_that_has_changed_since_the_page_was_shown(operator):
+    worker = make_worker(country="US", approved=10)
+    page = f"/operator/workers/{worker.public_id}"
+    inputs = main_of(operator.get(page)).select(f"form[action='{page}'] input:not([type=checkbox])")
+    shown = {each["name"]: each.get("value", "") for each in inputs}
+    Worker.objects.update(approved_count=11)
+
+    operator.post(page, {**shown, "country": "NL", "is_master": "on"})
+
+    worker.refresh_from_db()
+    assert (worker.country, worker.is_master, worker.is_adult) == ("NL", True, False)
+    assert (worker.approved_count, worker.rejected_count) == (11, 0)
 
 
 @pytest.mark.parametrize(

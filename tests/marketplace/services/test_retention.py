@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from marketplace.errors import DomainError
 from marketplace.models import (
+    Account,
     Activity,
     Assignment,
     Event,
@@ -23,9 +24,20 @@ from marketplace.models import (
     Message,
     Participation,
     RequestToken,
+    Transfer,
+    TransferKind,
     Worker,
 )
-from marketplace.services import assignments, money, qualifications, reviews, studies, workers
+from marketplace.services import (
+    assignments,
+    money,
+    qualification_types,
+    qualifications,
+    retention,
+    reviews,
+    studies,
+    workers,
+)
 from marketplace.services.hits import claim_token
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type
@@ -164,6 +176,23 @@ def test_participants_of_whom_anything_is_known_are_kept(arrive):
     assert kept == set(Worker.objects.all())
 
 
+def test_participants_who_are_kept_do_not_hide_the_later_ones(arrive, monkeypatch):
+    """The ledger names those whom a panel has paid for being screened out."""
+    monkeypatch.setattr(retention, "BATCH", 1)
+    paid_there, invented = arrive("screened out"), arrive("invented")
+    for each in (paid_there, invented):
+        assignments.give_back(assignment=each, at=NOON)
+    Transfer.objects.create(
+        kind=TransferKind.PANEL_SCREEN_OUT, source=Account.OUTSIDE, target=Account.PANEL,
+        amount=Decimal("0.20"), worker=paid_there.worker, made_at=NOON,
+    )  # fmt: skip
+    Worker.objects.filter(pk=paid_there.worker.pk).update(created_at=NOON - MONTH)
+
+    forget(at=NOON + MONTH)
+
+    assert Worker.objects.get() == paid_there.worker
+
+
 def test_an_account_that_was_deleted_meanwhile_accepts_nothing(arrive):
     worker = arrive("gone").worker
     hit_type = make_hit_type()
@@ -266,6 +295,27 @@ def test_the_data_has_the_workers_rows_and_no_password():
     assert [one["status"] for one in data["assignments"]] == ["Approved"]
     assert [one["kind"] for one in data["money"]] == ["reward", "payout"]
     assert "the hash" not in str(data)
+
+
+def test_the_data_has_requests_for_qualifications_and_the_words_of_bonuses():
+    worker = make_worker()
+    done = paid(worker)
+    kind = create_qualification_type(
+        requester=make_requester(), name="Reader", description="Reads", at=NOON
+    )
+    asked = qualification_types.request_qualification(
+        qualification_type=kind, worker=worker, at=NOON
+    )
+    type(asked).objects.update(answer="<a>My eyes are weak.</a>")
+    reviews.send_bonus(
+        requester=done.hit.requester, worker=worker, assignment=done, amount=Decimal("0.20"),
+        reason="You wrote so well.", at=NOON,
+    )  # fmt: skip
+
+    data = data_of(worker)
+
+    assert data["qualification_requests"][0]["answer"] == "<a>My eyes are weak.</a>"
+    assert data["bonuses"][0]["reason"] == "You wrote so well."
 
 
 def test_an_operator_downloads_and_erases_on_the_workers_page(operator):
