@@ -219,6 +219,10 @@ def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:
     except BotoCoreError as error:
         raise MarketplaceError(f"The marketplace at {url} did not answer.", NO_ANSWER) from error
     except (ValueError, RecursionError) as error:
+        if answer.status_code >= 500:  # Such as the page of a proxy.
+            raise MarketplaceError(
+                f"The marketplace at {url} failed (status {answer.status_code})."
+            ) from error
         raise NoPeople(f"The marketplace has no groups of people at {url}.") from error
     if answer.status_code < 300:
         return given

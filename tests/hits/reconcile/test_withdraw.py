@@ -1,6 +1,8 @@
 """Withdrawals of own people: the sync asks a real marketplace for them, and discards the work."""
 
 import re
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 from django.utils import timezone
@@ -177,6 +179,30 @@ def test_a_marketplace_without_these_addresses_is_no_problem(campaign, mia, monk
 
     assert done.error == ""
     assert withdrawn() == []
+
+
+class Failing(BaseHTTPRequestHandler):
+    """A proxy whose server does not answer."""
+
+    def do_PUT(self) -> None:
+        self.send_response(502)
+        self.end_headers()
+        self.wfile.write(b"<h1>Bad gateway</h1>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_proxy_that_fails_is_no_marketplace_without_these_addresses(campaign, monkeypatch):
+    with HTTPServer(("127.0.0.1", 0), Failing) as server:
+        failing = Endpoint("local", f"http://127.0.0.1:{server.server_port}", (), ())
+        monkeypatch.setattr(people, "endpoint_of", lambda _: failing)
+        Thread(target=server.handle_request).start()
+        with pytest.raises(MarketplaceError, match="status 502") as raised:
+            people.describe(campaign, "3HITTYPE")
+
+    assert not isinstance(raised.value, people.NoPeople)
+    assert raised.value.may_pass
 
 
 def test_a_failure_is_told_and_the_sync_goes_on(campaign, mia, monkeypatch):
