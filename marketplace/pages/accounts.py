@@ -19,7 +19,7 @@ from marketplace.pages.decorators import WorkerRequest, account_required, worker
 from marketplace.pages.links import (
     introduction_of,
     invitation_of_link,
-    member_of,
+    is_lost_without_session,
     safe_next,
     worker_of_link,
 )
@@ -95,18 +95,11 @@ def sso(request: HttpRequest) -> HttpResponse:
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session. A member who could not come back is told so first."""
     worker: Worker | None = request.worker  # type: ignore[attr-defined]
-    if worker and "sure" not in request.POST and _is_lost_without_session(worker):
+    if worker and "sure" not in request.POST and is_lost_without_session(worker):
         with in_language_of(worker):
             return render(request, "marketplace/people/sign_out.html")
     request.session.flush()
     return redirect("sign_in")
-
-
-def _is_lost_without_session(worker: Worker) -> bool:
-    """Whether the person joined a group, and has neither a password nor a mail's link."""
-    if not worker.is_member or worker.password:
-        return False
-    return not any(member_of(each, at=clock.now()) for each in worker.mail_invitations.all())
 
 
 @get_or_post

@@ -16,6 +16,7 @@ from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 
+from marketplace import clock
 from marketplace.errors import LinkRefused
 from marketplace.models import Invitation, MailInvitation, PeopleGroup, Worker
 from marketplace.services import mail_invitations
@@ -186,6 +187,13 @@ def member_of(invitation: MailInvitation, *, at: datetime) -> Worker | None:
         return None
     sent = invitation.sent_at or invitation.created_at
     return worker if at < sent + settings.SIGN_IN_LINK_AGE else None
+
+
+def is_lost_without_session(worker: Worker) -> bool:
+    """Whether the person joined a group, and has neither a password nor a mail's link."""
+    if not worker.is_member or worker.password:
+        return False
+    return not any(member_of(each, at=clock.now()) for each in worker.mail_invitations.all())
 
 
 def is_configured() -> bool:

@@ -22,6 +22,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from marketplace.models import Assignment, Membership, Participation, Worker
+from marketplace.pages.links import is_lost_without_session
 
 WORKER_KEY = "worker_id"
 PARTICIPATION_KEY = "participation_id"
@@ -128,8 +129,12 @@ def session(request: HttpRequest) -> dict[str, Any]:
         study = participation.study
         return {"own_study": study, "home": Home(study.get_absolute_url(), _("Back to your study"))}
     if found := getattr(request, "worker", None):
-        # Not called here, so only templates that show the number run the query.
-        return {"home": home_of(found), "unread_messages": partial(_unread_messages, found)}
+        # Not called here, so only templates that show them run the queries.
+        return {
+            "home": home_of(found),
+            "unread_messages": partial(_unread_messages, found),
+            "is_lost_without_session": partial(is_lost_without_session, found),
+        }
     return {"home": Home(reverse("groups"), "Start page")}
 
 

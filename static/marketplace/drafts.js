@@ -60,7 +60,8 @@ function mount(storage) {
   const drafts = draftsIn(storage);
   const worker = document.querySelector("[data-worker]")?.dataset.worker;
   if (worker) drafts.tidy(worker);
-  document.querySelectorAll("form.account").forEach((form) => {
+  // Not the forms after which the site asks first.
+  document.querySelectorAll("[data-signs-out]").forEach((form) => {
     form.addEventListener("submit", drafts.clear);
   });
   document.querySelectorAll("[data-task-frame='assignment']").forEach((frame) => {

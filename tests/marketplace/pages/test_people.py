@@ -299,6 +299,24 @@ def test_a_member_without_a_password_is_told_before_signing_out_that_they_need_a
     assert client.get("/home").status_code == 302
 
 
+@pytest.mark.parametrize("password", ["", "several long words"])
+def test_what_is_not_sent_is_deleted_by_the_form_that_signs_out(password):
+    """And not by the one after which the site asks: the person may go back to the task."""
+    client = join(make_group())
+    if password:
+        client.post("/profile/password", {"password": password})
+
+    pages = [client.get("/home"), client.post("/sign-out")]
+
+    forms = [
+        form.has_attr("data-signs-out")
+        for page in pages
+        for form in BeautifulSoup(page.content, "lxml").select("form[action='/sign-out']")
+    ]
+    # On the page that asks: in its header, and below the question.
+    assert forms == ([True] if password else [False, False, True])
+
+
 def test_a_member_with_a_password_signs_out_at_once():
     client = join(make_group())
     client.post("/profile/password", {"password": "a long password"})
