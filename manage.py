@@ -62,7 +62,13 @@ def main() -> None:
             return text
 
     with settings_in_words():
-        Utility(sys.argv).execute()
+        try:
+            Utility(sys.argv).execute()
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Who read the output, such as `head`, has had enough. Python would flush the rest.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,24 @@ def test_the_first_command_finds_its_tables(first):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_reader_that_has_had_enough_ends_a_command_quietly(database):
+    read, write = os.pipe()
+    os.close(read)
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "help"],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": f"sqlite:///{database}"},
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_a_database_of_another_version_is_left_alone(tmp_path):
     database = tmp_path / "old.sqlite3"
     with sqlite3.connect(database) as connection:
