@@ -1,12 +1,9 @@
 """The requester site's settings, all read from the environment (`docs/operator.md` names each)."""
 
 from datetime import timedelta
-from decimal import Decimal
 from math import ceil
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import dj_database_url
 from kombu import Queue
 
 from config.breadcrumbs import CAMPAIGN, PAGES
@@ -15,13 +12,12 @@ from corpora.evaluation.java import Java
 from shared.environment import read
 from shared.logs import logging_settings, report_errors
 from shared.secret_key import data_folder, kept_key
+from shared.settings import *  # noqa: F403
+from shared.settings import BASE_DIR, TIME_ZONE, VAR_DIR, databases
 
 ENV = read(Environment)
-BASE_DIR = Path(__file__).resolve().parent.parent
 # In backups.
 SITE_NAME = "requester"
-# Default folder for all files that a running site writes.
-VAR_DIR = BASE_DIR / "var"
 
 # The site's own URL, for workers' browsers and the marketplace's frames.
 SITE_URL = ENV.site_url
@@ -49,16 +45,9 @@ MTURK_NOTIFICATION_QUEUE_URL = ENV.mturk_notification_queue_url
 MTURK_SQS_ENDPOINT_URL = "/".join(MTURK_NOTIFICATION_QUEUE_URL.split("/")[:3])
 MTURK_SQS_ACCESS_KEY_ID = ENV.mturk_sqs_access_key_id
 MTURK_SQS_SECRET_ACCESS_KEY = ENV.mturk_sqs_secret_access_key
-# Fees of the marketplace (docs/decisions lists the sources): a share of reward and bonus, a further
-# share from ten assignments on, and a minimum per payment.
-MTURK_FEE_SHARE = Decimal("0.20")
-MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
-MTURK_MASTERS_FEE_SHARE = Decimal("0.05")
-MTURK_LEAST_FEE = Decimal("0.01")
-# The same of Prolific, for estimates: the marketplace site reads the same variables.
+# Prolific's fees, for estimates: the marketplace site reads the same variables.
 PROLIFIC_SERVICE_FEE = ENV.prolific_service_fee
 PROLIFIC_VAT = ENV.prolific_vat
-PROLIFIC_LEAST_PER_HOUR = Decimal("8.00")
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -131,28 +120,16 @@ TEMPLATES = [
     }
 ]
 
-DATABASE_URL = ENV.database_url or f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}"
-# Check a connection before a request uses it, and replace it if it is broken.
-DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
-}
+DATABASES = databases(
+    ENV.database_url,
+    file="campaigns.sqlite3",
+    timeout=30,
+    # A cache of 64 MB. With SQLite's default of 2 MB, a large campaign reads its indexes
+    # repeatedly.
+    pragmas="PRAGMA cache_size=-65536;",
+)
 # Folder of the signing key, and of the keys and logs of `serve`.
 DATA_DIR = data_folder(DATABASES["default"], otherwise=VAR_DIR)
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
-    # the start of its transaction, where waiting is safe, and not in the middle.
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 30,
-        # A cache of 64 MB. With SQLite's default of 2 MB, a large campaign reads its indexes
-        # repeatedly.
-        "init_command": (
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;"
-        ),
-    }
-    # Threads and child processes cannot share an in-memory test database.
-    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
-    VAR_DIR.mkdir(exist_ok=True)
 
 # Signs sessions and the forms of the task page. `serve`, `runserver` and config.wsgi also check
 # the address that they listen on.
@@ -163,8 +140,6 @@ SECRET_KEY_IS_SET = bool(SECRET_KEY)
 SECRET_KEY_FALLBACKS = ENV.secret_key_fallbacks
 if not SECRET_KEY_IS_SET:
     SECRET_KEY = kept_key(DATA_DIR / "requester-secret-key", variable=SECRET_KEY_VARIABLE)
-
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "hits:campaigns"
@@ -204,26 +179,12 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LANGUAGE_CODE = "en-us"
-TIME_ZONE = "UTC"
-USE_I18N = True
-# Of task pages: a campaign names the language of its captions. All other pages are in English.
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("es", "español"),
-    ("fr", "français"),
-    ("zh-hans", "简体中文"),
-    ("ja", "日本語"),
-    ("ar", "العربية"),
-]
 LOCALE_PATHS = [BASE_DIR / "annotate/locale"]
-USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True
 MEDIA_URL = "media/"
 MEDIA_ROOT = ENV.media_root or VAR_DIR / "media"
 # Larger image files are not imported.
@@ -256,15 +217,12 @@ BEHIND_PROXY = ENV.behind_proxy
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
-SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "accounts.pages.errors.stale_form"
-X_FRAME_OPTIONS = "DENY"
 # Images may come from the dataset's host, everything else from this site. Browsers do not load http
 # images on an https page, even though `http:` is listed.
 CONTENT_POLICY = {"img-src": "'self' data: https: http:"}
 # The page for a request that is refused.
 REFUSAL_TEMPLATE = "error.html"
-SECURE_REFERRER_POLICY = "same-origin"
 # Forms of task pages are small; larger request bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 FILE_UPLOAD_HANDLERS = [
@@ -330,7 +288,6 @@ EMAIL_PORT = ENV.email_port
 EMAIL_HOST_USER = ENV.email_host_user
 EMAIL_HOST_PASSWORD = ENV.email_host_password
 EMAIL_USE_TLS = ENV.email_use_tls
-EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = ENV.email_from or f"campaigns@{SITE_HOST}"
 
 # How long a webhook may take to answer, in seconds.

@@ -6,23 +6,20 @@ ways or not at all. The defaults follow most of the recorded evidence.
 
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from marketplace.environment import Environment
 from shared.environment import LOOPBACK_HOSTS, read
 from shared.logs import logging_settings, report_errors
 from shared.secret_key import data_folder, kept_key
+from shared.settings import *  # noqa: F403
+from shared.settings import BASE_DIR, VAR_DIR, databases
 
 ENV = read(Environment)
-BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = BASE_DIR / "var"
 # In backups.
 SITE_NAME = "marketplace"
-
 
 # The site's own URL: the API's endpoint, and `turkSubmitTo` in task frames.
 MARKETPLACE_URL = ENV.marketplace_url
@@ -104,24 +101,13 @@ TEMPLATES = [
     }
 ]
 
-DATABASE_URL = ENV.marketplace_database_url or f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
-# Check a connection before a request uses it, and replace it if it is broken.
-DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
-}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+DATABASES = databases(
+    ENV.marketplace_database_url,
+    file="marketplace.sqlite3",
+    timeout=60,
     # Django's backend, but threads write in the order in which they asked to.
-    DATABASES["default"]["ENGINE"] = "marketplace.sqlite"
-    # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
-    # the start of its transaction, where waiting is safe, and not in the middle.
-    DATABASES["default"]["OPTIONS"] = {
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 60,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    }
-    # Threads cannot share an in-memory test database.
-    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
-    VAR_DIR.mkdir(exist_ok=True)
+    engine="marketplace.sqlite",
+)
 # Signs sessions, sign-in links, invitations and page tokens. If it is not set, a key is generated
 # and stored, and the marketplace listens only on this machine (`shared.secret_key`).
 SECRET_KEY = ENV.marketplace_secret_key
@@ -131,29 +117,13 @@ SECRET_KEY_FALLBACKS = ENV.marketplace_secret_key_fallbacks
 if not SECRET_KEY_IS_SET:
     _folder = data_folder(DATABASES["default"], otherwise=VAR_DIR)
     SECRET_KEY = kept_key(_folder / "marketplace-secret-key", variable=SECRET_KEY_VARIABLE)
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"
-TIME_ZONE = "UTC"
-USE_I18N = True
-# Of the pages of studies and of groups of people, which name their language. All other pages are
-# in English.
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("es", "español"),
-    ("fr", "français"),
-    ("zh-hans", "简体中文"),
-    ("ja", "日本語"),
-    ("ar", "العربية"),
-]
 LOCALE_PATHS = [BASE_DIR / "marketplace/locale"]
 FORMAT_MODULE_PATH = "marketplace.formats"
-USE_TZ = True
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
-WHITENOISE_USE_FINDERS = True
 
 # Cookies ignore ports: two sites on one machine need cookies with different names.
 SESSION_COOKIE_NAME = "marketplace_session"
@@ -164,8 +134,6 @@ SESSION_COOKIE_AGE = 30 * 24 * 3600
 # After this time, participants from a panel have to follow its link again.
 STUDY_SESSION_AGE = timedelta(days=1)
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
-SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-X_FRAME_OPTIONS = "DENY"
 # The page for a request that is refused.
 REFUSAL_TEMPLATE = "marketplace/not_possible.html"
 # Trust forwarded headers only behind a proxy, because any client can send them.
@@ -182,7 +150,6 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W005",
     "security.W021",
 ]
-SECURE_REFERRER_POLICY = "same-origin"
 APPEND_SLASH = False
 # Enough for an API request or a worker's answers; larger bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
@@ -209,7 +176,6 @@ EMAIL_PORT = ENV.email_port
 EMAIL_HOST_USER = ENV.email_host_user
 EMAIL_HOST_PASSWORD = ENV.email_host_password
 EMAIL_USE_TLS = ENV.email_use_tls
-EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = ENV.email_from or f"tasks@{MARKETPLACE_HOST}"
 
 # Seconds between two sweeps.
@@ -264,15 +230,9 @@ RETENTION_SECONDS = 600.0
 # Allows tests of clients to set the clock and inject faults. Never for real work.
 TEST_HOOKS = ENV.marketplace_test_hooks
 
-# Fees: a share of reward and bonus, a further share of the reward from ten assignments on, and a
-# minimum per payment.
-MTURK_FEE_SHARE = Decimal("0.20")
-MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
+# From this number of assignments on, a HIT costs MTURK_LARGE_HIT_FEE_SHARE more.
 MTURK_LARGE_HIT_ASSIGNMENTS = 10
-MTURK_LEAST_FEE = Decimal("0.01")
-# A further share of the reward if Masters are required (reports of 2015 and 2016), and amounts per
-# assignment for premium qualification types, by id. No amounts are known.
-MTURK_MASTERS_FEE_SHARE = Decimal("0.05")
+# Amounts per assignment for premium qualification types, by id. No amounts are known.
 MTURK_PREMIUM_FEES: dict[str, Decimal] = {}
 # Maximum of one reward or bonus.
 MTURK_MOST_REWARD = Decimal("1000000.00")
@@ -290,8 +250,6 @@ PROLIFIC_HOOK_SECRET = ENV.prolific_hook_secret
 # Share of rewards and bonuses that the panel charges, and of VAT on that charge.
 PROLIFIC_SERVICE_FEE = ENV.prolific_service_fee
 PROLIFIC_VAT = ENV.prolific_vat
-# The least reward per hour that the panel allows, in its currency.
-PROLIFIC_LEAST_PER_HOUR = Decimal("8.00")
 # The least that the panel allows for a participant who is screened out.
 PROLIFIC_LEAST_SCREEN_OUT = Decimal("0.14")
 # Seconds between two readings of a study.

@@ -190,7 +190,8 @@ def test_every_variable_that_a_site_reads_is_among_the_settings(site):
 def test_every_choice_of_behaviour_is_named_for_the_marketplace():
     names = {
         target.id
-        for node in tree_of(ROOT / "marketplace" / "settings.py").body
+        for package in ("marketplace", "shared")
+        for node in tree_of(ROOT / package / "settings.py").body
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name) and target.id.startswith("MTURK_")
