@@ -6,7 +6,7 @@ Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 import math
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -299,6 +299,19 @@ class CampaignConfig(Section):
     """
 
     model_config = ConfigDict(extra="allow")
+    # Keys that the tasks are made from. Of the section `captions`, some of its own keys are.
+    task_keys: ClassVar[set[str]] = {
+        "kind",
+        "language",
+        "selection",
+        "release",
+        "caption_set",
+        "references",
+        "baselines",
+        "responses",
+        "seed",
+        "priming",
+    }
 
     name: str = Field(
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
@@ -372,6 +385,13 @@ class CampaignConfig(Section):
     def section_of_kind(self, name: str, model: type[KindSection]) -> KindSection:
         """The section that belongs to the kind of task with this name."""
         return model.model_validate((self.model_extra or {}).get(name, {}))
+
+    @property
+    def of_tasks(self) -> dict[str, Any]:
+        """What the tasks are made from, the section of the task type included."""
+        whole = self.task_keys.union(self.model_extra or ())
+        keys: Any = {**dict.fromkeys(whole, True), "captions": CaptionRules.task_keys}
+        return self.model_dump(mode="json", include=keys)
 
     @property
     def wanted(self) -> int:

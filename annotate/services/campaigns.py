@@ -17,23 +17,6 @@ from annotate.services import names
 from annotate.services.practice import practice_images
 from corpora.errors import DomainError
 
-# Keys of the campaign file that the tasks do not depend on.
-NOT_OF_TASKS = {
-    "name",
-    "preset",
-    "budget",
-    "captions",
-    "instructions",
-    "practice",
-    "hit",
-    "workers",
-    "review",
-    "writing",
-    "flags",
-}
-# Keys of the section `captions` that they do depend on.
-OF_TASKS = ("show_context", "rate_first", "rate_first_captions")
-
 
 class CampaignChanged(DomainError):
     """The campaign was published or changed meanwhile, so the change was not made."""
@@ -117,18 +100,17 @@ def change_campaign(
         raise CampaignChanged(f"Somebody else changed {locked} after you began to edit it.")
     kind = _kind_of(config)
     config = kind.with_language(config, locked.team)
-    new = config.model_dump(mode="json")
     others = Campaign.objects.exclude(pk=locked.pk)
     if others.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}")
-    needs_tasks = _differ_in_tasks(locked.config_json, new)
+    needs_tasks = config.of_tasks != locked.config.of_tasks
     if needs_tasks and Response.objects.of(locked).exists():
         raise CampaignNotPossible(
             f"{locked} already has responses, so its images, number of responses and priming "
             "cannot be changed. Create a new campaign instead."
         )
     locked.slug, locked.kind, locked.budget = config.name, config.kind, config.budget
-    locked.config_json = new
+    locked.config_json = config.model_dump(mode="json")
     # Also checks what the kind does not allow.
     material = kind.material(config, locked.created_at, locked.team)
     if needs_tasks:
@@ -142,14 +124,6 @@ def change_campaign(
         Task.objects.bulk_create(kind.tasks(changed), batch_size=2000)
     changed.practice_images.set(practice_images(config, changed).values())
     return changed
-
-
-def _differ_in_tasks(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two files need different tasks."""
-    rules, others = one.get("captions", {}), other.get("captions", {})
-    return any(one.get(key) != other.get(key) for key in {*one, *other} - NOT_OF_TASKS) or any(
-        rules.get(key) != others.get(key) for key in OF_TASKS
-    )
 
 
 def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import regex
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -43,6 +43,8 @@ class CaptionRules(BaseModel):
     (Chen et al. 2015, section 3)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    # Keys that tasks are made from; the others are about answers.
+    task_keys: ClassVar[set[str]] = {"show_context", "rate_first", "rate_first_captions"}
 
     style: Literal["sentence", "paragraph"] = "sentence"
     label: str = Field(
