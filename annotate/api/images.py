@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from accounts.api.idempotency import idempotent
 from accounts.api.lists import Filters, Pages
-from accounts.api.strict import APIView, ListAPIView
+from accounts.api.strict import APIView, ListAPIView, validated
 from accounts.models import Team
 from accounts.pages.signed_in import team_to_change
 from annotate.api.jobs import JobDetailSerializer, accepted
@@ -123,9 +123,7 @@ class ImageList(ListAPIView[Image]):
         """Import files under their own names, for your team. Content that the split has is not
         imported again, so an upload can be repeated."""
         team = team_to_change(request)
-        form = ImageUploadSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(ImageUploadSerializer, request)
         try:
             counts = _import(team, given["split"], given["file"], given.get("table"))
         except MalformedFile as error:

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from accounts.api.idempotency import idempotent
 from accounts.api.lists import BooleanFilter, Filters
-from accounts.api.strict import APIView
+from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Response as Answer
@@ -88,14 +88,8 @@ class DecideHeld(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         campaign = campaign_of(request, slug, self)
         held = get_object_or_404(held_of(campaign), pk=pk)
-        form = type(self).form(data=request.data)
-        form.is_valid(raise_exception=True)
-        type(self).service(
-            held=held,
-            reason=form.validated_data["reason"],
-            actor=account_of(request),
-            at=timezone.now(),
-        )
+        reason = validated(self.form, request)["reason"]
+        type(self).service(held=held, reason=reason, actor=account_of(request), at=timezone.now())
         return Response(HeldPaymentSerializer(held_of(campaign).get(pk=pk)).data)
 
 
@@ -144,15 +138,9 @@ class RejectResponse(APIView):
         responses is in use."""
         campaign = campaign_of(request, slug, self)
         response = get_object_or_404(Answer.objects.of(campaign), pk=pk)
-        form = RejectionSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        ask_for_rejection(
-            response=response,
-            reason=form.validated_data["reason"],
-            actor=account_of(request),
-            at=timezone.now(),
-        )
-        return Response(form.validated_data, status=http.HTTP_202_ACCEPTED)
+        given = validated(RejectionSerializer, request)
+        ask_for_rejection(response=response, actor=account_of(request), at=timezone.now(), **given)
+        return Response(given, status=http.HTTP_202_ACCEPTED)
 
 
 class BonusSerializer(serializers.ModelSerializer[Bonus]):
@@ -207,9 +195,7 @@ class BonusList(CampaignRows[Bonus]):
     def post(self, request: Request, **_: str) -> Response:
         """Plan a bonus for the worker's latest assignment; the next sync sends it."""
         campaign = self.campaign
-        form = NewBonusSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = validated(NewBonusSerializer, request)
         worker = get_object_or_404(known_workers(campaign), pseudonym=given["worker"])
         theirs = Assignment.objects.of(campaign).not_lost().filter(account__worker=worker)
         latest = theirs.order_by("-submitted_at", "-pk").first()

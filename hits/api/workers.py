@@ -132,14 +132,12 @@ class WorkerView(APIView):
     ) -> Any:
         """Call a service that decides about the worker, with the request's reason."""
         campaign, worker = self.look_up(request, slug, pseudonym)
-        form = ReasonSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
         return service(
             campaign=campaign,
             worker=worker,
-            reason=form.validated_data["reason"],
             actor=account_of(request),
             at=timezone.now(),
+            **validated(ReasonSerializer, request),
         )
 
     def answer(self, campaign: Campaign, worker: Worker) -> Response:
