@@ -35,6 +35,11 @@ class CampaignQuerySet(TeamRows["Campaign"]):
             return self.filter(pk=campaign.pk)
         return self.filter(team=campaign.team_id, family=campaign.family).order_by("pk")
 
+    def locked(self, pk: int) -> "Campaign":
+        """Lock the campaign and return it; not its key, so that others can add rows that refer to
+        it. A transaction that locks workers too locks the campaign first."""
+        return self.select_for_update(no_key=True).get(pk=pk)
+
 
 class Campaign(models.Model):
     """A collection of responses at one marketplace, about a selection or a caption set."""

@@ -61,7 +61,7 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
 
     The campaign is locked, so that two reconcilers do not plan the same slots.
     """
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=run.campaign.pk)
+    campaign = Campaign.objects.locked(run.campaign.pk)
     if campaign.status != CampaignStatus.RUNNING:
         return Excess()
     if not current_hit_types(campaign).filter(pk=hit_type.pk).exists():

@@ -58,25 +58,19 @@ def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: date
     """
     if not reason.strip():
         raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
-    campaign = _locked_campaign(assignment.hit.campaign_id)
+    campaign = Campaign.objects.locked(assignment.hit.campaign_id)
     lock_workers([assignment.account.worker_id])
     if not Assignment.objects.filter(pk=assignment.pk, account__id_deleted_at=None).exists():
         raise BonusNotPossible(
             "The worker's id was deleted, so the marketplace cannot be told whom to pay."
         )
-    fee = fee_for(amount)
-    if amount + fee > spend(campaign).left:
+    bonus = _bonus(assignment.pk, amount, reason, get_random_string(32), at)
+    if bonus.amount + bonus.fee > spend(campaign).left:
         raise BonusNotPossible(
-            f"${amount} plus its fee of ${fee} is more than the budget has left."
+            f"${bonus.amount} plus its fee of ${bonus.fee} is more than the budget has left."
         )
-    return Bonus.objects.create(
-        assignment=assignment,
-        token=get_random_string(32),
-        amount=amount,
-        fee=fee,
-        reason=reason.strip(),
-        planned_at=at,
-    )
+    bonus.save()
+    return bonus
 
 
 def key_of_wishes(campaign: Campaign, wishes: Sequence[Wish]) -> str:
@@ -102,35 +96,29 @@ def plan_bonuses(
     `key` names the request: with the same key nothing is planned twice. Raises AlreadyPlanned, or
     BonusNotPossible if one of them cannot be paid or the budget is too small; then none is planned.
     """
-    campaign = _locked_campaign(campaign.pk)
+    campaign = Campaign.objects.locked(campaign.pk)
     named = Worker.objects.filter(pseudonym__in={wish.pseudonym for wish in wishes})
     lock_workers([*named.values_list("pk", flat=True)])
-    fees = [fee_for(wish.amount) for wish in wishes]
-    total = sum((wish.amount for wish in wishes), ZERO) + sum(fees, ZERO)
-    obstacle = _obstacle(campaign, wishes, total, spend(campaign).left, key)
-    if obstacle:
+    if obstacle := bonus_preview(campaign, wishes, key=key).obstacle:
         was_planned = Bonus.objects.filter(token=_token(key, 1)).exists()
         raise (AlreadyPlanned if was_planned else BonusNotPossible)(obstacle)
     assignments = _latest_assignments(campaign, wishes)
     return Bonus.objects.bulk_create(
-        Bonus(
-            assignment_id=assignments[wish.pseudonym],
-            token=_token(key, number),
-            amount=wish.amount,
-            fee=fee,
-            reason=wish.reason.strip(),
-            planned_at=at,
-        )
-        for number, (wish, fee) in enumerate(zip(wishes, fees, strict=True), start=1)
+        _bonus(assignments[wish.pseudonym], wish.amount, wish.reason, _token(key, number), at)
+        for number, wish in enumerate(wishes, start=1)
     )
 
 
-def _locked_campaign(pk: int) -> Campaign:
-    """Lock the campaign, so that nothing else is planned from its budget, and return it.
-
-    The workers are locked after it, because the erasure of a worker's id locks them alone.
-    """
-    return Campaign.objects.select_for_update(no_key=True).get(pk=pk)
+def _bonus(assignment_id: int, amount: Decimal, reason: str, token: str, at: datetime) -> Bonus:
+    """The bonus with its fee, not stored."""
+    return Bonus(
+        assignment_id=assignment_id,
+        token=token,
+        amount=amount,
+        fee=fee_for(amount),
+        reason=reason.strip(),
+        planned_at=at,
+    )
 
 
 def _obstacle(

@@ -200,7 +200,7 @@ def _locked(claims: QuerySet[Claim]) -> list[Claim]:
 @transaction.atomic
 def recount_places(campaign: Campaign) -> int:
     """Recompute the stored counters of each task from its rows; return how many were wrong."""
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    Campaign.objects.locked(campaign.pk)
     tasks = list(campaign.tasks.order_by("pk").select_for_update(no_key=True))
     taking = Claim.objects.filter(task__campaign=campaign, takes_place=True)
     claims = dict(taking.values_list("task").annotate(Count("pk")))

@@ -97,7 +97,7 @@ def publish(
     with transaction.atomic():
         # An import changes nothing that a published campaign shows. It must not overlook this one.
         wait_for_imports()
-        _locked(campaign)
+        Campaign.objects.locked(campaign.pk)
         _check_publication(campaign.pk, confirmed, seen)
         _move(campaign, PUBLISHABLE, CampaignStatus.RUNNING, actor, at)
 
@@ -217,17 +217,12 @@ def _move(
     at: datetime,
 ) -> None:
     """Change the status, and log the act that `acts` names for the current one."""
-    current = CampaignStatus(_locked(campaign).status)
+    current = CampaignStatus(Campaign.objects.locked(campaign.pk).status)
     if current not in acts:
         raise _cannot_become(campaign, current, new)
     Campaign.objects.filter(pk=campaign.pk).update(status=new)
     Decision.objects.create(campaign=campaign, act=acts[current], actor=actor, at=at)
     campaign.status = new
-
-
-def _locked(campaign: Campaign) -> Campaign:
-    """Lock the campaign, but not its key, so that others can add rows that refer to it."""
-    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
 
 
 def _cannot_become(campaign: Campaign, current: str, new: CampaignStatus) -> CannotMove:
@@ -292,7 +287,7 @@ def _draw_missing(campaign: Campaign, at: datetime) -> None:
 
 
 def _unfinished(campaign: Campaign) -> Campaign:
-    locked = _locked(campaign)
+    locked = Campaign.objects.locked(campaign.pk)
     if locked.status == CampaignStatus.FINISHED:
         raise CannotMove(f"{locked} is finished and cannot be changed any more.")
     return locked

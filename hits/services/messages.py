@@ -56,7 +56,7 @@ def plan_message(
     subject, text = subject.strip(), text.strip()
     if not subject or not text:
         raise MessageNotPossible("Enter a subject and a text.")
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    Campaign.objects.locked(campaign.pk)
     named = Worker.objects.filter(pseudonym__in=pseudonyms)
     lock_workers([*named.values_list("pk", flat=True)])
     accounts = WorkerAccount.objects.filter(

@@ -80,7 +80,7 @@ def keep_problems(
     If the sync reached everything (`is_complete`), older problems are solved and are deleted.
     """
     # The lock is needed because two syncs of a campaign may end at the same time.
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    Campaign.objects.locked(campaign.pk)
     known = SyncProblem.objects.filter(campaign=campaign)
     for subject, message in list(found.items())[:MOST_KEPT]:
         again = known.filter(subject=subject)
