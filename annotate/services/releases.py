@@ -36,26 +36,10 @@ OF_TASK = ("task__number", "task__wanted")
 
 # Checks by other apps before a release. Each returned sentence names one unfinished matter.
 OpenQuestions = Callable[[Campaign], Sequence[str]]
-
-
 # What spot checks estimate of a campaign's answers, as Release.context has it; None without checks.
 Estimates = Callable[[Campaign], Mapping[str, Any] | None]
-
-
-def no_questions(_campaign: Campaign) -> Sequence[str]:
-    return ()
-
-
 # Writes, for a paper's appendix, how the responses of these campaigns were collected.
 Methods = Callable[[Release, Sequence[Campaign]], str]
-
-
-def no_methods(_release: Release, _campaigns: Sequence[Campaign]) -> str:
-    return ""
-
-
-def no_estimate(_campaign: Campaign) -> None:
-    return None
 
 
 class ReleaseRefused(DomainError):
@@ -96,9 +80,9 @@ def freeze(
     partial: bool = False,
     hidden: Rule | None = None,
     domains: str = DEFAULT_PRESET,
-    open_questions: OpenQuestions = no_questions,
-    methods: Methods = no_methods,
-    estimate: Estimates = no_estimate,
+    open_questions: OpenQuestions = lambda _campaign: (),
+    methods: Methods = lambda _release, _campaigns: "",
+    estimate: Estimates = lambda _campaign: None,
     in_all_languages: bool = False,
 ) -> Release:
     """Create a release of all complete tasks; raises ReleaseRefused and HidingRefused.

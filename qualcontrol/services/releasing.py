@@ -2,16 +2,14 @@
 
 from collections import Counter
 from dataclasses import asdict
-from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Count
 
-from annotate.exports.records import Rule
-from annotate.models import Campaign, Release, ResponseStatus
+from annotate.models import Campaign, ResponseStatus
 from annotate.queries.progress import progress
 from annotate.services import releases
-from corpora.selection.domains import DEFAULT_PRESET
 from corpora.wording import counted
 from qualcontrol.models import Proposal, SpotCheck, Verdict
 from qualcontrol.queries.methods import methods_text
@@ -64,29 +62,8 @@ def estimate(campaign: Campaign) -> dict[str, Any] | None:
     return asdict(found) if found.checks else None
 
 
-def release_campaign(
-    *,
-    campaign: Campaign,
-    name: str,
-    seed: int,
-    at: datetime,
-    partial: bool = False,
-    hidden: Rule | None = None,
-    domains: str = DEFAULT_PRESET,
-    in_all_languages: bool = False,
-) -> Release:
-    """Freeze a release. Unless it is `partial`, raises ReleaseRefused with what is missing. The
-    open questions are read in the same snapshot as the responses."""
-    return releases.freeze(
-        campaign=campaign,
-        name=name,
-        seed=seed,
-        at=at,
-        partial=partial,
-        hidden=hidden,
-        domains=domains,
-        open_questions=open_questions,
-        methods=methods_text,
-        estimate=estimate,
-        in_all_languages=in_all_languages,
-    )
+# Freezes a release. Unless it is `partial`, raises ReleaseRefused with what is missing. The open
+# questions are read in the same snapshot as the responses.
+release_campaign = partial(
+    releases.freeze, open_questions=open_questions, methods=methods_text, estimate=estimate
+)
