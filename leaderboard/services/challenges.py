@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from annotate.models import Release, Role
 from annotate.services.judgements import judged_captions, numbers_in
 from annotate.services.selections import SLUG
+from corpora.errors import DomainError
 from corpora.evaluation.correlation import judged_of, told_apart
 from corpora.evaluation.judgements import criteria_of, systems_in
 from corpora.evaluation.scoring import METRICS, OFFICIAL_ONLY
@@ -29,11 +30,14 @@ from leaderboard.queries import (
     day_of,
     images_of,
 )
-from leaderboard.services.errors import ChallengeRefused
 
 BASELINE = "Human baseline"
 # The criterion that stands for all others, if a release has it.
 TOTAL = "total"
+
+
+class ChallengeRefused(DomainError):
+    """The challenge cannot be created or changed like this."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
+from corpora.errors import DomainError
 from leaderboard.models import Submission, SubmissionStatus
-from leaderboard.services.errors import SubmissionRefused
 from shared.database.queues import claim, held
 
 # A run that was killed may have met a passing problem of the machine, so it is repeated once.
@@ -22,6 +22,10 @@ MOST_RUNS = 2
 GRACE = timedelta(minutes=2)
 # Values of a submission that does not run.
 NO_RUN: dict[str, Any] = {"run": None, "slot": None}
+
+
+class SubmissionRefused(DomainError):
+    """The submission cannot be made or changed like this."""
 
 
 def take(*, at: datetime) -> Submission | None:

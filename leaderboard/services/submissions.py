@@ -8,11 +8,23 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission, SubmissionStatus, SubmittedFile, Track
 from leaderboard.queries import allowance_of, check_results, day_of, next_day
-from leaderboard.services.errors import LimitReached, NotOpen, SubmissionRefused, SubmittedBefore
-from leaderboard.services.scoring import NO_RUN
+from leaderboard.services.scoring import NO_RUN, SubmissionRefused
 from leaderboard.uploads import json_bytes
+
+
+class NotOpen(DomainError):
+    """The challenge takes no submissions now."""
+
+
+class LimitReached(DomainError):
+    """The submitter has used all submissions of the day or of the challenge."""
+
+
+class SubmittedBefore(DomainError):
+    """The submitter has submitted the same file to the same track before."""
 
 
 @dataclass(frozen=True)

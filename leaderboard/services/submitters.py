@@ -7,11 +7,15 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
 
+from corpora.errors import DomainError
 from leaderboard.models import Submitter
-from leaderboard.services.errors import SignUpRefused
 
 ACCOUNTS_PER_ADDRESS = 5
 PER = timedelta(days=1)
+
+
+class SignUpRefused(DomainError):
+    """The account cannot be created."""
 
 
 def create_account(*, name: str, password: str, team: str, address: str, at: datetime) -> Submitter:

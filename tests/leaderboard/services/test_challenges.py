@@ -10,8 +10,13 @@ from django.db import IntegrityError, transaction
 from annotate.models import ReleasedImage
 from leaderboard.models import Challenge, Submission, SubmissionStatus, Submitter
 from leaderboard.queries import image_list, numbers_of, subsets_of
-from leaderboard.services.challenges import hide_board, publish_board, set_closing, set_limits
-from leaderboard.services.errors import ChallengeRefused
+from leaderboard.services.challenges import (
+    ChallengeRefused,
+    hide_board,
+    publish_board,
+    set_closing,
+    set_limits,
+)
 from tests.leaderboard.making import (
     NOON,
     make_challenge,

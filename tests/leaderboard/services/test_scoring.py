@@ -11,9 +11,9 @@ from django.utils import timezone
 from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import allowance_of
 from leaderboard.scoring.queue import score_waiting
-from leaderboard.services.errors import SubmissionRefused
 from leaderboard.services.scoring import (
     GRACE,
+    SubmissionRefused,
     score_again,
     store_failure,
     store_scores,

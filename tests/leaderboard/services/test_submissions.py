@@ -11,8 +11,8 @@ from corpora.errors import DomainError
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries import allowance_of
 from leaderboard.services.challenges import set_closing
-from leaderboard.services.errors import LimitReached, NotOpen, SubmissionRefused, SubmittedBefore
-from leaderboard.services.submissions import withdraw
+from leaderboard.services.scoring import SubmissionRefused
+from leaderboard.services.submissions import LimitReached, NotOpen, SubmittedBefore, withdraw
 from tests.factories import UserFactory
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 
