@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 
 from benchmarks import counted
@@ -127,7 +126,8 @@ def running(vendor: str) -> Iterator[Processes]:
             for variable, name in zip(
                 ("DATABASE_URL", "MARKETPLACE_DATABASE_URL"), found.databases, strict=True
             ):
-                environment[variable] = settings.DATABASE_URL.rpartition("/")[0] + f"/{name}"
+                server = os.environ["DATABASE_URL"].rpartition("/")[0]
+                environment[variable] = f"{server}/{name}"
         for name, port in ((MARKETPLACE, places.marketplace_port), (SITE, places.site_port)):
             own = ["marketplace"] if name == MARKETPLACE else ["serve", "--site-only"]
             command = ["benchmarks/counted.py", str(found.counts(name)), *own, "--port", str(port)]
