@@ -86,6 +86,8 @@ class PanelSubmission(models.Model):
     question = models.CharField(max_length=300, blank=True, default="")
     # Bonuses there, as last read.
     bonuses_there = MoneyField(default=NOTHING)
+    # When a round read it first. Payouts left the participant out from then on.
+    known_since = models.DateTimeField()
 
     class Meta:
         constraints = [

@@ -76,6 +76,7 @@ class Migration(migrations.Migration):
                 ('return_asked_at', models.DateTimeField(blank=True, null=True)),
                 ('question', models.CharField(blank=True, default='', max_length=300)),
                 ('bonuses_there', marketplace.models.fields.MoneyField(default=Decimal('0.00'))),
+                ('known_since', models.DateTimeField()),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('panel_study', 'external_id'), name='panel_submission_once')],

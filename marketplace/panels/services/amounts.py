@@ -55,7 +55,7 @@ def earned(participation: Participation) -> Decimal:
 
 
 def paid_out(participation: Participation) -> Decimal:
-    """What payouts have paid to the participant for the study, before a submission was there."""
+    """What payouts have paid to the participant for the study, before a submission was known."""
     mine = Participation.objects.filter(pk=participation.pk).values_list(paid_until(), flat=True)
     last = mine.first()
     return _credited(participation, made_at__lte=last) if last else NOTHING
@@ -63,7 +63,7 @@ def paid_out(participation: Participation) -> Decimal:
 
 def paid_until() -> Subquery:
     """When the last payout was that paid for a participation: of somebody who came before the
-    study was at the panel, and had no submission there yet."""
+    study was at the panel, and whose submission there was not known yet."""
     there = PanelSubmission.objects.filter(participation=OuterRef(OuterRef("pk")))
     came_first = Participation.objects.filter(
         pk=OuterRef(OuterRef("pk")), started_at__lt=F("study__at_panel__created_at")
@@ -71,7 +71,7 @@ def paid_until() -> Subquery:
     payouts = Transfer.objects.filter(
         kind=TransferKind.PAYOUT,
         worker=OuterRef("worker"),
-        made_at__lt=Subquery(there.order_by("started_at").values("started_at")[:1]),
+        made_at__lt=Subquery(there.order_by("known_since").values("known_since")[:1]),
     ).filter(Exists(came_first))
     return Subquery(payouts.order_by("-made_at").values("made_at")[:1])
 

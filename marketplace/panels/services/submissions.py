@@ -159,7 +159,10 @@ def read_back(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None
         if not is_same or is_due:
             with transaction.atomic():
                 stored, _ = PanelSubmission.objects.update_or_create(
-                    panel_study=panel_study, external_id=each.id, defaults=values
+                    panel_study=panel_study,
+                    external_id=each.id,
+                    defaults=values,
+                    create_defaults={**values, "known_since": at},
                 )
                 if is_due:
                     record_reward(stored, at=at)

@@ -418,6 +418,26 @@ def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, the
     erase_worker(worker=worker, at=clock.now())
 
 
+def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world, there):
+    """The panel does not answer for hours, or a payout comes just before the next round."""
+    panel_study = make_panel_study(hits=1)
+    participant = new_id()
+    client = Client()
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
+    work(client, panel_study.study, hits=1)
+    approve_all(panel_study)
+    publish(panel_study)
+    client, submission = arrive(world, panel_study, participant)
+    go_back(world, client, panel_study.study, submission)
+    [paid] = money.balances().values()
+
+    money.pay_out(at=clock.now())
+    run(panel_study)
+
+    assert (paid, submission.status) == (Decimal("1.00"), "AWAITING REVIEW")
+    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
+
+
 @pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
 def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, there, state):
     panel_study = make_panel_study()
