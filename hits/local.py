@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -61,8 +62,8 @@ class Installation:
         return self.folder / "logs"
 
     @property
-    def keys_file(self) -> Path:
-        return self.folder / "requester.json"
+    def environment_file(self) -> Path:
+        return self.folder / "environment.sh"
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables that make both sites use this folder and these ports."""
@@ -82,19 +83,22 @@ class Installation:
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the requester's access keys as environment variables.
 
-        The first call creates the requester; later calls return the same keys. They are also
-        written to `keys_file`, which only its owner can read, for commands that are run by hand.
+        The first call creates the requester; later calls return the same keys.
         """
-        printed = manage(["marketplace_requester", REQUESTER, "--json"], environment)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(self.keys_file, flags, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(printed)
-        keys = json.loads(printed)
+        keys = json.loads(manage(["marketplace_requester", REQUESTER, "--json"], environment))
         return {
             "AWS_ACCESS_KEY_ID": keys["access_key"],
             "AWS_SECRET_ACCESS_KEY": keys["secret_key"],
         }
+
+    def keep_environment(self, environment: Mapping[str, str]) -> None:
+        """Write the variables to `environment_file`, which only its owner can read, for commands
+        that are run by hand."""
+        lines = [f"export {name}={shlex.quote(value)}\n" for name, value in environment.items()]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with os.fdopen(os.open(self.environment_file, flags, 0o600), "w", encoding="utf-8") as file:
+            file.writelines(lines)
 
     def on_free_ports(self) -> "Installation":
         """Return this installation, with free ports instead of ports in use."""

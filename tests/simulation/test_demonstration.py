@@ -125,9 +125,10 @@ def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
 def test_a_demonstration_keeps_its_keys_to_its_owner(demonstration):
     folder, printed = demonstration
 
-    keys = folder / "requester.json"
-    assert keys.stat().st_mode & 0o777 == 0o600
-    assert json.loads(keys.read_text())["secret_key"] not in printed
+    file = folder / "environment.sh"
+    [secret] = re.findall("AWS_SECRET_ACCESS_KEY=(.+)", file.read_text())
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert secret not in printed
 
 
 def hear_interrupts() -> None:

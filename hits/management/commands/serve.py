@@ -1,4 +1,5 @@
 import os
+import shlex
 import signal
 import time
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ DEMO = settings.BASE_DIR / "build" / "demo"
 # What does everything in the background.
 WORKER = ("work_jobs", "--watch", "1", "--clock")
 VISITOR = "visitor"
+KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 
 class Command(BaseCommand):
@@ -124,6 +126,7 @@ class Command(BaseCommand):
             environment |= chosen.one_sign_in()
             children.append(stack.enter_context(marketplace_running(places, environment)))
             environment |= chosen.keys(environment)
+        places.keep_environment(environment)
         children.append(stack.enter_context(site_running(places, environment)))
         log = places.logs / "worker.log"
         children.append(
@@ -156,6 +159,8 @@ class Command(BaseCommand):
         if visitor:
             self.stdout.write(f"             sign in as worker “{VISITOR}”: {visitor}")
         self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")
+        file = shlex.quote(str(places.environment_file))
+        self.stdout.write(f"Commands:    in another terminal, first run this: . {file}")
         self.stdout.write("Stop with Ctrl-C.")
         self.stdout.flush()
 
@@ -246,13 +251,11 @@ class Chosen:
         }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return the requester's keys for the local marketplace; empty if the environment has keys.
-
-        A demonstration always uses its own keys.
-        """
-        if not self.is_demo and os.environ.get("AWS_ACCESS_KEY_ID"):
-            return {}
-        return self.places.keys(environment)
+        """Return the requester's keys for the local marketplace: those of the environment, if it
+        has keys. A demonstration always uses its own."""
+        if self.is_demo or not os.environ.get(KEYS[0]):
+            return self.places.keys(environment)
+        return {name: os.environ[name] for name in KEYS if name in os.environ}
 
 
 def _port_here(url: str, default: int) -> int:

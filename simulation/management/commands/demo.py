@@ -89,6 +89,7 @@ class Command(DomainCommand):
         places = wanted.on_free_ports()
         environment = places.environment()
         environment |= places.keys(environment)
+        places.keep_environment(environment)
         arguments = ["demo", "--prepared", "--out", str(out)]
         arguments += ["--images", str(images), "--seed", str(seed)]
         self.stdout.flush()

@@ -1,6 +1,8 @@
 """`serve` on one's own databases: what it says, and what becomes of its processes."""
 
+import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -114,6 +116,45 @@ def test_a_site_on_another_port_knows_its_address(tmp_path):
 
     assert said == f"The site is ready at http://127.0.0.1:{port}.\n"
     assert answer.status_code == 200
+
+
+def test_commands_in_another_terminal_find_the_sites_on_other_ports(tmp_path):
+    site, marketplace = free_port(), free_port()
+    process = serve(tmp_path, "--own", "--port", str(site), "--marketplace-port", str(marketplace))
+    try:
+        said = told(process, "Stop with Ctrl-C")
+        file = tmp_path / "environment.sh"
+        command = f". {file} && {sys.executable} manage.py"
+        worker = run_in_shell(f"{command} marketplace_worker ann --json")
+        link = json.loads(worker)["sign_in_url"]
+        found = run_in_shell(f"{command} shell --no-imports -c {shlex.quote(ASKED)}")
+        answer = requests.get(link, timeout=PATIENCE)
+    finally:
+        ended(process)
+
+    assert f"first run this: . {file}\n" in said
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert link.startswith(f"http://127.0.0.1:{marketplace}/")
+    assert answer.ok
+    assert found.split() == [f"http://127.0.0.1:{site}", "10000.00"]
+
+
+# The site's address, and the balance of its requester at the marketplace.
+ASKED = """
+from django.conf import settings
+from annotate.models import Campaign
+from hits.mturk.client import marketplace_of
+print(settings.SITE_URL, marketplace_of(Campaign(endpoint="local")).balance())
+"""
+
+
+def run_in_shell(command: str) -> str:
+    """What the command prints in a new terminal, which knows nothing of the installation."""
+    none = {"SITE_URL", "MARKETPLACE_URL", "DATABASE_URL", "MARKETPLACE_DATABASE_URL"}
+    left = {k: v for k, v in clean_environment({}).items() if k not in none and "AWS" not in k}
+    return subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, env=left, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_a_process_that_ended_is_started_again_and_not_for_ever(tmp_path, monkeypatch):
