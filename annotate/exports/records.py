@@ -268,10 +268,9 @@ def image_record(image: Image, boxes: Boxes, table: DomainTable) -> dict[str, An
 
     Exports add `license`. `domain` is null if the image has no class.
     """
-    file_name = image.file_name or image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
     return {
         "open_images_id": image.key,
-        "file_name": file_name,
+        "file_name": _file_name(image),
         "width": image.width,
         "height": image.height,
         "coco_url": image.url,
@@ -279,6 +278,15 @@ def image_record(image: Image, boxes: Boxes, table: DomainTable) -> dict[str, An
         "license_url": image.license_url,
         "date_captured": "",
     }
+
+
+def image_names(image: Image) -> dict[str, str]:
+    """The image's id in its dataset and the name of its file, for files about captions."""
+    return {"image": image.key, "file_name": _file_name(image)}
+
+
+def _file_name(image: Image) -> str:
+    return image.file_name or image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
 
 
 def _details(task: Task, boxes: Boxes, keywords_shown: bool | None) -> dict[str, Any]:

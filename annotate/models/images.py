@@ -131,7 +131,7 @@ class Image(models.Model):
     title = models.CharField(max_length=500, blank=True)
     # The text in which the image stands, for alternative texts.
     context = models.TextField(blank=True, default="", db_default="")
-    # Only of own files: path in the imported folder, and the SHA-256 of the content in hexadecimal.
+    # Of own files the path in the imported folder, of COCO's images the name in the file.
     file_name = models.CharField(
         max_length=500,
         blank=True,
@@ -139,6 +139,7 @@ class Image(models.Model):
         db_default="",
         help_text="original name, which exports have",
     )
+    # Only of own files: of the content, in hexadecimal.
     sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = ImageQuerySet.as_manager()

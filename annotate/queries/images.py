@@ -40,11 +40,11 @@ def names_of_images(
     Images of a dataset go by their ids, own files also by their file names and addresses. With
     `asked`, images of a dataset with other ids are left out, as a split can have millions.
     """
-    rows = images.values_list("pk", "key", "file_name", "url")
+    rows = images.values_list("pk", "key", "source", "file_name", "url")
     return ImageNames(
-        Named(pk, key, file_name, url if file_name else "")
-        for pk, key, file_name, url in rows.iterator()
-        if file_name or asked is None or key in asked
+        Named(pk, key, file_name, url) if source == ImageSource.OWN else Named(pk, key)
+        for pk, key, source, file_name, url in rows.iterator()
+        if source == ImageSource.OWN or asked is None or key in asked
     )
 
 

@@ -87,6 +87,7 @@ COCO_IMAGES = Target(
         "key",
         "width",
         "height",
+        "file_name",
         "url",
         "landing_url",
         "license_url",

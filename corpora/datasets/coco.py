@@ -19,6 +19,7 @@ class CocoImage(NamedTuple):
     key: str
     width: int
     height: int
+    file_name: str
     url: str
     landing_url: str
     license_url: str
@@ -160,8 +161,7 @@ class _Reader:
             key = entry.get("open_images_id", str(number))
             if not isinstance(key, str) or not key:
                 raise self.wrong(place, f"open_images_id {short(key)} is not a text")
-            file_name = entry.get("file_name")
-            known = key, file_name if isinstance(file_name, str) else ""
+            known = key, _file_name(entry)
             if names.setdefault(number, known)[0] != key:
                 raise self.wrong(place, "the id was used before")
         return names
@@ -208,6 +208,7 @@ class _Reader:
             key=str(self.whole(entry, "id", place)),
             width=width,
             height=height,
+            file_name=_file_name(entry),
             url=self.address(entry, "coco_url", place),
             landing_url=self.address(entry, "flickr_url", place),
             license_url=license_url,
@@ -256,3 +257,9 @@ class _Reader:
         if low < -SLACK or high > size + SLACK:
             raise self.wrong(place, f"bbox {short(box)} lies outside of its image")
         return min(max(low, 0.0), size) / size, min(max(high, 0.0), size) / size
+
+
+def _file_name(entry: Mapping[str, Any]) -> str:
+    """The name of an image's file; empty if the entry has none that can be stored."""
+    name = entry.get("file_name")
+    return name if isinstance(name, str) and len(name) <= 500 else ""

@@ -15,7 +15,7 @@ from corpora.reading.tables import CsvFile, open_csv
 WORKER = "worker"
 # The step of a comparison at which neither caption is better.
 EVEN = 3
-OTHER_COLUMNS = {"image_id", "source", "image", "caption_id", "caption", "raters"}
+OTHER_COLUMNS = {"image_id", "source", "image", "file_name", "caption_id", "caption", "raters"}
 
 
 class Caption(NamedTuple):

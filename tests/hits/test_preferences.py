@@ -250,7 +250,11 @@ def test_votes_go_through_the_marketplace_to_a_ranking(
     assert [word["marked_by"] for word in first["b"]["words"]][:4] == [0, 2, 2, 0]
     assert {mark["missing"] for mark in first["a"]["marks"]} == {"a dog"}
     with (tmp_path / "out" / "votes.csv").open() as file:
-        assert {row["step"] for row in csv.DictReader(file)} <= {"2", "4"}
+        rows = list(csv.DictReader(file))
+    assert {row["step"] for row in rows} <= {"2", "4"}
+    names = {task.image.key: f"{task.image.key}.jpg" for task in campaign.tasks.all()}
+    assert {row["image"]: row["file_name"] for row in rows} == names
+    assert {each["image"]: each["file_name"] for each in comparisons} == names
     page = " ".join(admin_client.get("/releases/ranked/").content.decode().split())
     assert "Which text describes the image better?" in page
     assert "12 votes, 0% of them ties." in page

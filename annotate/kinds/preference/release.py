@@ -16,6 +16,7 @@ from annotate.exports.files import (
     stored,
 )
 from annotate.exports.images import image_tables
+from annotate.exports.records import image_names
 from annotate.exports.tables import Column, Row, Table, Type
 from annotate.kinds.freezing import Drawn, as_submitted, save_figures, save_items
 from annotate.kinds.preference.pairs import KNOWN, STEPS, Criterion, Preference, votes_of
@@ -63,7 +64,7 @@ def _entries(
         yield {
             "id": f"{task.number}-{number}",
             "image_id": task.number,
-            "image": task.image.key,
+            **image_names(task.image),
             "votes_known": payload.get(KNOWN),
             "a": shown[0],
             "b": shown[1],
@@ -122,7 +123,8 @@ def _figures(
 def _files(release: Release, entries: Sequence[Entry]) -> dict[str, Iterable[str]]:
     info = describe(release, counted(len(entries), "comparison"))
     content = {"info": info, "steps": STEPS, **release.figures, "comparisons": iter(entries)}
-    columns = ["image_id", "image", "comparison_id", "a", "b", "worker", "criterion", "step"]
+    image = ["image_id", "image", "file_name"]
+    columns = [*image, "comparison_id", "a", "b", "worker", "criterion", "step"]
     return {
         "preferences.json": json_file(content),
         "votes.csv": csv_lines(columns, _votes_of_all(release, entries)),
@@ -136,7 +138,8 @@ def _votes_of_all(release: Release, entries: Iterable[Entry]) -> Iterator[Row]:
     """A row for each comparison, worker and criterion, with the names of the sources of A and B."""
     for entry in entries:
         sides = (", ".join(entry[side]["sources"]) for side in "ab")
-        place = (entry["image_id"], entry["image"], entry["id"], *sides)
+        image = (entry["image_id"], entry["image"], entry["file_name"])
+        place = (*image, entry["id"], *sides)
         for vote in entry["votes"]:
             for criterion in release.figures["criteria"]:
                 if (name := criterion["name"]) in vote:

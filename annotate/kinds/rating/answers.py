@@ -49,7 +49,10 @@ class Source(Section):
 
 # Names of columns and keys beside those of the questions in files of a release.
 TOTAL = "total"
-RESERVED = {TOTAL, "worker", "source", "image", "image_id", "caption", "caption_id", "raters"}
+RESERVED = {
+    *(TOTAL, "worker", "source", "image", "image_id", "file_name"),
+    *("caption", "caption_id", "raters"),
+}
 Points = Annotated[float, Field(ge=-10, le=10)]
 Label = Annotated[str, Field(min_length=1, max_length=60)]
 

@@ -15,6 +15,7 @@ from annotate.exports.files import (
     stored,
 )
 from annotate.exports.images import image_tables
+from annotate.exports.records import image_names
 from annotate.exports.tables import Column, Row, Table, Type
 from annotate.kinds.freezing import (
     Candidate,
@@ -46,8 +47,8 @@ from corpora.wording import counted
 from corpora.writing import json_file, members
 from shared.tables import csv_lines
 
-# The key of each image by its number in the release.
-Keys = Mapping[int, str]
+# The id and the file name of each image by its number in the release.
+Names = Mapping[int, Mapping[str, str]]
 
 
 def ratings_json(
@@ -55,42 +56,42 @@ def ratings_json(
     questions: Sequence[Question],
     figures: Mapping[str, Any],
     captions: Sequence[Rated],
-    keys: Keys,
+    images: Names,
 ) -> Iterator[str]:
     """`ratings.json`: the questions, the sources' scores, and each caption with its ratings."""
     asked = [question.model_dump(exclude={"help"}, exclude_defaults=True) for question in questions]
     names = scored_names(questions)
-    entries = (_entry(caption, keys, names) for caption in captions)
+    entries = (_entry(caption, images, names) for caption in captions)
     yield from json_file({"info": info, "questions": asked, **figures, "captions": entries})
 
 
-def ratings_csv(captions: Iterable[Rated], keys: Keys, names: Sequence[str]) -> Iterator[str]:
+def ratings_csv(captions: Iterable[Rated], images: Names, names: Sequence[str]) -> Iterator[str]:
     """`ratings.csv`: a row for each caption, source and worker."""
     rows = (
-        [*_place(caption, keys), source, worker, *(given.get(name, "") for name in names)]
+        [*_place(caption, images), source, worker, *(given.get(name, "") for name in names)]
         for caption in captions
         for source in sorted(caption.sources)
         for worker, given in caption.ratings.items()
     )
-    return csv_lines(["image_id", "image", "caption_id", "source", "worker", *names], rows)
+    return csv_lines([*PLACE, "source", "worker", *names], rows)
 
 
-def scores_csv(captions: Iterable[Rated], keys: Keys, names: Sequence[str]) -> Iterator[str]:
+def scores_csv(captions: Iterable[Rated], images: Names, names: Sequence[str]) -> Iterator[str]:
     """`scores.csv`: a row for each caption and source, with the mean of its ratings."""
-    head = ["image_id", "image", "caption_id", "source", "caption", "raters", *names]
+    head = [*PLACE, "source", "caption", "raters", *names]
     rows = (
-        [*_place(caption, keys), source, text, len(caption.ratings), *_means(caption, names)]
+        [*_place(caption, images), source, text, len(caption.ratings), *_means(caption, names)]
         for caption in captions
         for source, text in sorted(caption.sources.items())
     )
     return csv_lines(head, rows)
 
 
-def _entry(caption: Rated, keys: Keys, names: Sequence[str]) -> dict[str, Any]:
+def _entry(caption: Rated, images: Names, names: Sequence[str]) -> dict[str, Any]:
     return {
         "id": f"{caption.image}-{caption.number}",
         "image_id": caption.image,
-        "image": keys[caption.image],
+        **images[caption.image],
         "caption": caption.text,
         "sources": dict(sorted(caption.sources.items())),
         "scores": dict(zip(names, _means(caption, names), strict=True)),
@@ -106,8 +107,12 @@ def _means(caption: Rated, names: Sequence[str]) -> list[float | None]:
     return [rounded(score) for score in caption.scores(names).values()]
 
 
-def _place(caption: Rated, keys: Keys) -> list[Any]:
-    return [caption.image, keys[caption.image], f"{caption.image}-{caption.number}"]
+PLACE = ["image_id", "image", "file_name", "caption_id"]
+
+
+def _place(caption: Rated, images: Names) -> list[Any]:
+    number = caption.image
+    return [number, *images[number].values(), f"{number}-{caption.number}"]
 
 
 def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
@@ -119,8 +124,8 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     every = list(chain.from_iterable(captions))
     save_items(release, drawn, numbers, (_shown(each, names) for each in captions))
     save_figures(release, _figures(release, every, names))
-    keys = {task.number: task.image.key for task, _ in drawn}
-    save_files(release, _files(release, every, keys, questions))
+    images = {task.number: image_names(task.image) for task, _ in drawn}
+    save_files(release, _files(release, every, images, questions))
 
 
 def _rated(
@@ -211,16 +216,16 @@ def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) 
 def _files(
     release: Release,
     captions: Sequence[Rated],
-    keys: Keys,
+    images: Names,
     questions: Sequence[Question],
 ) -> dict[str, Iterable[str]]:
     info = describe(release, f"ratings of {counted(len(captions), 'caption')}")
     names = scored_names(questions)
     of_sources = [column.name for column in (SOURCE, QUESTION, *SCORE)]
     return {
-        "ratings.json": ratings_json(info, questions, release.figures, captions, keys),
-        "ratings.csv": ratings_csv(captions, keys, names),
-        "scores.csv": scores_csv(captions, keys, names),
+        "ratings.json": ratings_json(info, questions, release.figures, captions, images),
+        "ratings.csv": ratings_csv(captions, images, names),
+        "scores.csv": scores_csv(captions, images, names),
         "sources.csv": csv_lines(of_sources, _scores(release, names)),
     }
 

@@ -63,6 +63,7 @@ def test_images_classes_and_boxes_come_in(write, content):
     assert (image.source, image.key, image.split) == ("COCO", "397133", "val2017")
     assert (image.width, image.height, image.rotation) == (640, 480, 0)
     assert image.url == "http://images.example/000000397133.jpg"
+    assert image.file_name == "000000397133.jpg"
     assert image.landing_url == "http://photos.example/397133.jpg"
     assert image.license_url == "http://creativecommons.org/licenses/by/2.0/"
     assert list(ObjectClass.objects.values_list("label", "name")) == [
@@ -90,6 +91,15 @@ def test_a_second_run_changes_nothing(write, content):
 
     assert [(one.new, one.changed) for one in counts] == [(0, 0)] * 3
     assert [one.unchanged for one in counts] == [2, 1, 2]
+
+
+@pytest.mark.parametrize("name", [None, 397133, "a" * 501])
+def test_an_image_whose_name_cannot_be_stored_has_none(write, content, name):
+    content["images"][0]["file_name"] = name
+
+    imports.import_coco(path=write(content), split="val2017")
+
+    assert Image.objects.get().file_name == ""
 
 
 def test_an_image_does_not_move_to_another_split(write, content):

@@ -163,13 +163,15 @@ def test_all_captions_have_the_same_form(text, shown):
 def test_a_table_starts_no_formula_in_a_spreadsheet():
     caption = Rated(1, 1, "x", {"model": '=HYPERLINK("x"), "y"'}, {1: {"true": 5}})
 
-    rows = list(csv.reader(StringIO("".join(release.scores_csv([caption], {1: "-key"}, NAMES)))))
+    images = {1: {"image": "-key", "file_name": "=a.jpg"}}
+
+    rows = list(csv.reader(StringIO("".join(release.scores_csv([caption], images, NAMES)))))
 
     assert rows[0] == [
-        "image_id", "image", "caption_id", "source", "caption", "raters", *NAMES
+        "image_id", "image", "file_name", "caption_id", "source", "caption", "raters", *NAMES
     ]  # fmt: skip
     assert rows[1] == [
-        "1", "'-key", "1-1", "model", '\'=HYPERLINK("x"), "y"', "1", "5.0", "", ""
+        "1", "'-key", "'=a.jpg", "1-1", "model", '\'=HYPERLINK("x"), "y"', "1", "5.0", "", ""
     ]  # fmt: skip
 
 

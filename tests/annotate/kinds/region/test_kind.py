@@ -207,6 +207,17 @@ def test_regions_json_is_in_cocos_form(release, tmp_path):
     assert (last["image_id"], last["region_id"], last["bbox"]) == (2, 3, None)
 
 
+def test_regions_json_names_image_files_as_their_dataset_does(image, make):
+    Image.objects.update(source="COCO", file="images/val/4.jpg", file_name="000000000004.jpg")
+    box(image, "Dog", INNER)
+    ResponseFactory(task=make().tasks.get(), text="The head of a brown dog.")
+    release = freeze(campaign=Campaign.objects.get(), name="r1", seed=1, at=NOON)
+
+    data = json.loads("".join(KIND.files["regions.json"](release)))
+
+    assert [each["file_name"] for each in data["images"]] == ["000000000004.jpg"]
+
+
 def test_region_descriptions_are_in_visual_genomes_form(release, tmp_path):
     KIND.write(release, tmp_path)
 
