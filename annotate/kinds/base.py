@@ -405,6 +405,10 @@ class TaskKind(ABC):
         """The same for campaigns in several languages, for task types with `has_families`."""
         raise NotImplementedError
 
+    def methods(self, campaign: Campaign) -> Iterator[str]:  # noqa: ARG002
+        """Sentences for the text on a release's methods about what only this task type has."""
+        yield from ()
+
     def files_of(self, release: Release) -> Files:
         """The files of a release: `files` without those that it does not have."""
         return self.files

@@ -61,6 +61,7 @@ def _collected(campaign: Campaign) -> Iterator[str]:
     yield f"Task type {config.kind}{preset}, in {language_of(config.language).name}."
     tasks = counted(campaign.tasks.count(), kind.subject_name)
     yield f"{tasks} of {campaign.material}; {kind.answers_name} wanted for each: {config.wanted}."
+    yield from kind.methods(campaign)
     yield f"{kind.answers_name.capitalize()}: {total['all']:,}. Discarded: {total['discarded']:,}."
     if config.captions.cannot_describe:
         yield f"Of these, reasons why an image cannot be described: {total['reasons']:,}."

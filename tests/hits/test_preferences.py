@@ -261,6 +261,26 @@ def test_votes_go_through_the_marketplace_to_a_ranking(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("pairs", ["adaptive", "random"])
+def test_the_methods_say_what_was_compared_how_it_was_chosen_and_ranked(pairs):
+    campaign = make_campaign(pairs=pairs, images=4, pairs_per_image=2, marks=True)
+
+    methods = "\n".join(PREFERENCES.methods(campaign))
+
+    for sentence in (
+        "Sources of the captions: good (caption set good), fair (caption set fair), poor",
+        "in random order, without their sources",
+        "mark the words that are not true",
+        "Criterion better: “Which text describes the image better?” Answers from 1: A is much",
+        "at most 2 of each image",
+        "drawn at random (seed" if pairs == "random" else "linear loss of Chick and Inoue 2001",
+        "Bradley and Terry (1952), with a normal prior of precision 0.1",
+        "with 1,000 resamples",
+    ):
+        assert sentence in methods
+
+
+@pytest.mark.django_db
 def test_a_reviewer_sees_the_texts_and_choices_and_no_source():
     campaign = make_campaign(marks=True)
     task = campaign.tasks.first()

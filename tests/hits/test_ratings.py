@@ -105,6 +105,20 @@ def test_a_task_has_a_caption_of_every_source(captioned, model):
 
 
 @pytest.mark.django_db
+def test_the_methods_say_what_was_rated_by_which_questions(captioned, model):
+    methods = "\n".join(RATINGS.methods(make_campaign(captioned, questions=[ASKED], images=2)))
+
+    for sentence in (
+        "references (references of the release people), human (baseline of the release people), "
+        "model (caption set model).",
+        "Images: at most 2, drawn at random",
+        "Question precise: “Is it precise?” Answers from 1: no, yes.",
+        "bootstrap over images with 2,000 resamples",
+    ):
+        assert sentence in methods
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source["name"])
 def test_captions_of_another_team_are_not_rated(captioned, model, source):
     other = TeamFactory()

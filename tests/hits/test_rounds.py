@@ -379,6 +379,33 @@ def test_an_edited_text_is_never_exported_as_written(campaign, chain, tmp_path):
     assert again.tasks.get().payload is None
 
 
+def test_the_methods_say_how_the_texts_came_about(campaign, chain):
+    waiting = make_campaign(draft="", rounds=2, waits_for_verdict=True, review={"share": 1})
+    set_ = campaign.config_json["refine"]["draft_set"]
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    methods = "".join(release.files.filter(name="methods.md").values_list("text", flat=True))
+    assert "- Rounds of each text: 3, each by another worker" in methods
+    assert "when the one before was submitted." in methods
+    assert f"began with the first caption of the image in the caption set {set_}." in methods
+    assert "Images without a draft" not in methods
+    rounds, draft = KINDS["refine"].methods(waiting)
+    assert "Rounds of each text: 2" in rounds
+    assert rounds.endswith("judged good.")
+    assert draft == "The first round began with an empty page."
+
+
+def test_the_methods_count_images_without_a_draft(campaign):
+    some = make_campaign(
+        images=2, draft="", draft_set=campaign.config_json["refine"]["draft_set"]
+    )
+
+    *_, without = KINDS["refine"].methods(some)
+
+    assert without == "Images without a draft there, whose first round wrote the text: 2."
+
+
 def test_a_text_from_nothing_is_written(writer):
     campaign = make_campaign(draft="")
     for text in (FIRST, SECOND, THIRD):

@@ -1,6 +1,6 @@
 """Preferences as a task type: a worker says which of two captions of an image is better."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext
@@ -10,14 +10,24 @@ from annotate.exports.files import stored_files
 from annotate.exports.tables import Table
 from annotate.kinds.base import Sign
 from annotate.kinds.freezing import Drawn
-from annotate.kinds.preference.pairs import KNOWN, STEPS, Pair, Preference, Standing, candidates
+from annotate.kinds.preference.pairs import (
+    KNOWN,
+    LATEST,
+    STEPS,
+    Pair,
+    Preference,
+    Standing,
+    candidates,
+)
 from annotate.kinds.preference.release import freeze, tables
 from annotate.kinds.rating.answers import Answer
 from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
 from annotate.kinds.wizard import StepFields
-from annotate.models import Release, ReleasedImage, Response, Selection, Task
+from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from corpora.evaluation.bootstrap import RESAMPLES
+from corpora.evaluation.comparisons import PRIOR
 from corpora.language.text import Problem, gettext_noop
 
 # The criteria of ImageInWords' side-by-side evaluation (Garg et al. 2024).
@@ -195,6 +205,30 @@ class PreferenceKind(RatingKind):
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
+
+    def methods(self, campaign: Campaign) -> Iterator[str]:
+        rules: Preference = self.rules(campaign.config)
+        yield from rules.methods()
+        for criterion in rules.criteria:
+            steps = ", ".join(STEPS)
+            yield f"Criterion {criterion.name}: “{criterion.question}” Answers from 1: {steps}."
+        most = f"Pairs of texts to compare, at most {rules.pairs_per_image} of each image"
+        if rules.pairs == "random":
+            yield f"{most}, were drawn at random (seed {campaign.config.seed})."
+        else:
+            yield (
+                f"{most}, were chosen when a page first showed the image, from the latest "
+                f"{LATEST:,} answers at that time: those after which the ranking was expected to "
+                "lose least by wrong orders (the linear loss of Chick and Inoue 2001). "
+                f"The seed {campaign.config.seed} decided between equals."
+            )
+        yield (
+            "Sources are ranked by the model of Bradley and Terry (1952), with a normal prior of "
+            f"precision {PRIOR}. Much and slightly better count alike, and a tie is half a win for "
+            "each. 95% intervals and the chances that an order is wrong are from a bootstrap that "
+            f"draws images and raters independently, with {RESAMPLES:,} resamples (Owen and "
+            "Eckles 2012)."
+        )
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {

@@ -46,6 +46,11 @@ class Source(Section):
             raise ValueError("name exactly one of release and caption_set")
         return self
 
+    @property
+    def in_words(self) -> str:
+        origin = f"{self.role} of the release {self.release}" if self.release else ""
+        return f"{self.name} ({origin or f'caption set {self.caption_set}'})"
+
 
 # Names of columns and keys beside those of the questions in files of a release.
 TOTAL = "total"
@@ -105,6 +110,15 @@ class Judging(Section):
         if sum(source.per_image for source in self.sources) > MOST_CAPTIONS:
             raise ValueError(f"the sources give more than {MOST_CAPTIONS} captions of an image")
         return self
+
+    def methods(self) -> Iterator[str]:
+        """Sentences about what was judged, for the text on a release's methods."""
+        yield f"Sources of the captions: {', '.join(source.in_words for source in self.sources)}."
+        if self.images is not None:
+            yield f"Images: at most {self.images:,}, drawn at random from those with captions."
+        yield "Workers saw captions in random order, without their sources."
+        if self.marks:
+            yield "Workers could mark the words that are not true, and write what is missing."
 
 
 class Rating(Judging):

@@ -42,6 +42,7 @@ from annotate.kinds.rating.marks import (
     shown_marks,
 )
 from annotate.kinds.rating.release import freeze, tables
+from annotate.kinds.rating.scores import RESAMPLES
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step, number_to_rate
 from annotate.kinds.wizard import StepFields
 from annotate.kinds.wording import listed, plural_forms
@@ -338,6 +339,17 @@ class RatingKind(TaskKind):
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
+
+    def methods(self, campaign: Campaign) -> Iterator[str]:
+        yield from rules_of(campaign.config).methods()
+        for question in questions_of(campaign.config):
+            labels = ", ".join(question.labels)
+            yield f"Question {question.name}: “{question.text}” Answers from 1: {labels}."
+        yield (
+            "A source's score is the mean over images of its captions' mean ratings. Its 95% "
+            f"interval is from a bootstrap over images with {RESAMPLES:,} resamples (Efron and "
+            "Tibshirani 1993, chapter 13)."
+        )
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"captions": image.record["captions"]}

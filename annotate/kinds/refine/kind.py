@@ -342,6 +342,23 @@ class RefineKind(TaskKind):
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
 
+    def methods(self, campaign: Campaign) -> Iterator[str]:
+        rules = rules_of(campaign.config)
+        opens = "judged good" if rules.waits_for_verdict else "submitted"
+        yield (
+            f"Rounds of each text: {rules.rounds}, each by another worker, who edited the text of "
+            f"the round before. A round opened when the one before was {opens}."
+        )
+        named = f"caption set {rules.draft_set}" if rules.draft_set else ""
+        named = named or (f"release {rules.draft_release}" if rules.draft_release else "")
+        if not named:
+            yield "The first round began with an empty page."
+            return
+        taken = "all captions" if rules.joins_captions else "the first caption"
+        yield f"The first round began with {taken} of the image in the {named}."
+        if without := campaign.tasks.filter(payload__isnull=True).count():
+            yield f"Images without a draft there, whose first round wrote the text: {without:,}."
+
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"versions": shown_versions(image)}
 

@@ -316,6 +316,23 @@ class RegionKind(CaptionKind):
     def files_of(self, _release: Release) -> Files:
         return self.files
 
+    def methods(self, campaign: Campaign) -> Iterator[str]:
+        rules = rules_of(campaign.config)
+        classes = f"the classes {', '.join(rules.classes)}" if rules.classes else "all classes"
+        parts = "with" if rules.parts else "without"
+        depictions = {"with": "taken, too", "without": "left out", "only": "taken alone"}
+        yield (
+            f"Regions: the images' verified boxes of {classes}, {parts} parts of objects, of "
+            f"{rules.least_size:.2%} to {rules.most_size:.2%} of the image's area. Drawings and "
+            f"the like of things: {depictions[rules.depictions]}."
+        )
+        words = {
+            "duplicates": "boxes with the same edges as another",
+            "nested": "boxes inside another",
+        }
+        named = " and ".join(words[each] for each in rules.leave_out)
+        yield f"Left out: {named or 'no duplicate or nested boxes'}."
+
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return picture_of(image.task)
 

@@ -117,6 +117,19 @@ def test_a_campaign_needs_a_region_and_has_no_baseline(make, image):
         make(region={"least_size": 0.5, "most_size": 0.1})
 
 
+def test_the_methods_say_which_boxes_became_regions(make, image):
+    box(image, "Dog", INNER)
+    rules = {"classes": ["Dog"], "least_size": 0.02, "depictions": "without"}
+
+    chosen, left_out = KIND.methods(make(region={**rules, "leave_out": ["duplicates", "nested"]}))
+
+    assert "boxes of the classes Dog, without parts of objects, of 2.00% to 100.00%" in chosen
+    assert "Drawings and the like of things: left out." in chosen
+    assert left_out == (
+        "Left out: boxes with the same edges as another and boxes inside another."
+    )
+
+
 def test_tasks_keep_their_region_when_boxes_change(make, image):
     dog = box(image, "Dog", INNER)
     campaign = make()
