@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.db.models import Count
+
 from annotate.exports.files import stored
 from annotate.kinds import KINDS
 from annotate.models import Release, ReleasedCaption, Role
@@ -16,7 +18,9 @@ def judged_captions(release: Release) -> list[Caption]:
     """The captions that people rated; raises DomainError if it is a release of something else."""
     name = KINDS[release.campaign.kind].judgements
     if not name:
-        raise DomainError(f"{release} has no ratings of captions.")
+        raise DomainError(
+            f"{release} has no ratings of captions. Name a release of ratings or of comparisons."
+        )
     return captions_in(Path(name), parse_json("".join(stored(release, name=name))))
 
 
@@ -35,16 +39,24 @@ def references_in(release: Release, language: str) -> References:
 
 
 def described(judged: Release) -> Release | None:
-    """The team's release with references of the judged images, if there is one; raises DomainError
+    """The team's release with references of all judged images, if there is one; raises DomainError
     if there are several."""
     captions = ReleasedCaption.with_hidden.filter(
         role=Role.REFERENCE,
         image__task__image__in=judged.images.values("task__image"),
         image__task__serial=0,  # of the whole image
     )
-    releases = Release.objects.of_team(judged.campaign.team)
-    found = list(releases.filter(pk__in=captions.values("image__release")).order_by("name"))
+    images = Count("image__task__image", distinct=True)
+    covering = captions.order_by().values("image__release").annotate(images=images)
+    wanted = judged.images.values("task__image").distinct().count()
+    releases = Release.objects.of_team(judged.campaign.team).filter(
+        pk__in=covering.filter(images=wanted).values("image__release")
+    )
+    found = list(releases.order_by("name"))
     if len(found) > 1:
         names = ", ".join(release.name for release in found)
-        raise DomainError(f"Choose one with --references: {names}.")
+        raise DomainError(
+            f"Several releases have references of these images. Choose one with --references: "
+            f"{names}."
+        )
     return found[0] if found else None

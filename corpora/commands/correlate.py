@@ -46,7 +46,7 @@ from corpora.evaluation.report import (
     aligned,
     make_report,
 )
-from corpora.evaluation.results import check_images, read_results
+from corpora.evaluation.results import listed, read_results
 from corpora.evaluation.scoring import FIGURES, Plan
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from corpora.reading.json_files import read_coco
@@ -139,7 +139,10 @@ def correlate(
                 own = [figures[one.image, one.source] for one in captions]
                 measured.append(measured_means(name, own))
         if not measured:
-            raise WrongOptions("Name --references, or a CSV file of figures with --results.")
+            raise WrongOptions(
+                "There is nothing to compare people with. Name --references, or a CSV file of "
+                "figures with --results."
+            )
         progress("intervals")
         found = {
             name: _agreements(captions, name, measured, resamples, seed)
@@ -153,6 +156,7 @@ def correlate(
         "resamples": resamples,
         "seed": seed,
     }
+    about["notes"] = list(_notes(about, found))
     if options["json"]:
         criteria = {name: _as_json(rows, systems) for name, rows in found.items()}
         yield json.dumps(about | {"criteria": criteria})
@@ -185,14 +189,23 @@ def _scored(
         return [], {}
     known = rated.references.captions
     numbers = [rated.numbers.get(one.image, -1) for one in captions]
-    check_images(set(numbers), wanted=(), without=known, name="What people rated")
+    pairs = zip(captions, numbers, strict=True)
+    if lacking := sorted({one.image for one, number in pairs if number not in known}):
+        raise DomainError(
+            f"The references lack {counted(len(lacking), 'image')} that people rated: "
+            f"{listed(lacking)}. Name references of all of them with --references."
+        )
     against: dict[int, list[str]] = {}
     for row, (one, number) in enumerate(zip(captions, numbers, strict=True)):
         against[row] = list(known[number])
         if one.text in against[row]:
             against[row].remove(one.text)
         if not against[row]:
-            raise DomainError(f"Image {one.image} has one reference, which people rated.")
+            raise DomainError(
+                f"Image {one.image} has one reference, which people rated, so that no other is "
+                "left to score it against. Name the systems to compare with --results, or other "
+                "references with --references."
+            )
     report = make_report(
         References(against, {}, language=rated.references.language),
         {RESULTS: Candidate({row: one.text for row, one in enumerate(captions)})},
@@ -299,6 +312,35 @@ def _lines(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]
         )
     for metric, reason in about.get("failures", {}).items():
         yield f"No figure of {metric}: {reason}"
+    if about["notes"]:
+        yield ""
+        yield from about["notes"]
+
+
+def _notes(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]]) -> Iterator[str]:
+    """Why coefficients or intervals are missing, if some are."""
+    every = [
+        one
+        for rows in found.values()
+        for row in rows.values()
+        for one in (*row.captions.values(), *row.systems.values())
+    ]
+    if any(math.isnan(one.value) for one in every):
+        yield (
+            "A coefficient that is missing (–, in JSON null) is not defined: people, or the "
+            "metric, say the same of all that it compares, or there is only one system."
+        )
+    if all(one.interval or math.isnan(one.value) for one in every):
+        return
+    if not about["resamples"]:
+        yield "There are no intervals, because --resamples is 0."
+    elif about["images"] == 1:
+        yield "There are no intervals, because all captions are of one image."
+    else:
+        yield (
+            "A coefficient without an interval (in JSON null) is not defined in some resamples of "
+            "the images, in which all figures or all ratings are the same. Rate more images."
+        )
 
 
 def _cell(one: Coefficient) -> str:

@@ -117,7 +117,7 @@ def test_nothing_of_the_site_is_needed(folder):
         ("evaluate missing.json results.json", 1, "missing.json: No such file"),
         ("evaluate captions.json", 2, "Name RESULTS.json, or --leave-one-out"),
         ("evaluate captions.json results.json --language 5", 2, "--language: write the tag"),
-        ("correlate ratings.json", 2, "Name --references, or a CSV file"),
+        ("correlate ratings.json", 2, "There is nothing to compare people with. Name"),
         ("correlate captions.json", 1, "captions.json: it has no list `captions`"),
         ("correlate ratings.json --references captions.json --metrics x", 2, "no metric 'x'"),
         ("constraints boxes.csv", 2, "add --classes"),

@@ -1,7 +1,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from annotate.management.base import DomainCommand, captions_file, release_named
 from annotate.services.judgements import described, judged_captions, numbers_in, references_in
@@ -34,6 +34,12 @@ class Command(DomainCommand):
         elif source := release_named(references) if references else described(rated):
             found = references_in(source, options["language"] or rated.language)
             numbers = numbers_in(source, rated)
+        elif all(path.suffix == ".json" for path in options["results"]):
+            raise CommandError(
+                f"No release has references of all images that people rated in {rated}, and "
+                "metrics need them. Name some with --references (a release, or a captions file in "
+                "COCO form), or bring figures of other metrics in a CSV file with --results."
+            )
         self.print_lines(
             correlate.correlate(
                 correlate.Rated(captions, found, numbers),

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
-from annotate.models import Release, Response
+from annotate.models import Release, ReleasedCaption, Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from tests.commands import output_of
@@ -162,6 +162,28 @@ def test_the_table_has_a_line_for_each_metric(judged):
     assert any(line.startswith("one person ") for line in lines)
 
 
+def test_what_is_missing_is_explained(judged):
+    missing = "A coefficient that is missing (–, in JSON null) is not defined"
+    table = run("judged", "--resamples", 20)
+    none = json.loads(run("judged", "--resamples", 0, "--json"))["notes"]
+
+    assert missing in table
+    assert "without an interval" not in table
+    assert [note.partition(":")[0] for note in none] == [
+        missing,
+        "There are no intervals, because --resamples is 0.",
+    ]
+
+
+def test_without_references_of_all_rated_images_the_command_says_what_to_name(judged, tmp_path):
+    ReleasedCaption.objects.filter(role="REFERENCE", image__number=1).delete()
+
+    with pytest.raises(CommandError, match="No release has references of all images that people "):
+        run("judged")
+    with pytest.raises(CommandError, match=rf"lack 1 image that people rated: {IMAGES}\. Name "):
+        run("judged", "--references", "people")
+
+
 def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, results):
     sources = [{"name": name, "caption_set": name} for name in WORDS]
     values = {
@@ -197,7 +219,7 @@ def test_an_error_is_one_line(judged, results, tmp_path):
     other.write_text(json.dumps([{"image_id": 1, "caption": "a stranger's caption"}]))
 
     for arguments, message in [
-        (["people"], "people has no ratings of captions."),
+        (["people"], "people has no ratings of captions. Name a release of ratings or of compar"),
         (["judged", "--results", other], "no system's captions that people rated are in it"),
         (["judged", "--references", "nothing"], "There is no release 'nothing'"),
         (["judged", "--resamples", "-1"], "--resamples must be from 0"),
