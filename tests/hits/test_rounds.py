@@ -143,6 +143,13 @@ def test_each_worker_edits_the_last_version_and_sees_what_it_changed(campaign, w
     assert first.answer.content["words"] == {"kept": 6, "added": 1, "removed": 0}
 
 
+def test_a_good_draft_that_is_too_short_is_not_to_be_left_as_it_is(campaign, writer):
+    page = " ".join(writer(campaign).open().content.decode().split())
+
+    assert "nothing is wrong or missing and the text keeps the rules below, leave it" in page
+    assert "The whole text needs at least <strong>3 words</strong>." in page
+
+
 def test_a_chain_has_as_many_versions_as_rounds_by_different_workers(campaign, chain):
     assert [response.round for response in chain] == [1, 2, 3]
     assert [response.builds_on for response in chain] == [None, *chain[:2]]
