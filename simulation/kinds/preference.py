@@ -1,78 +1,102 @@
-"""Simulated workers who compare captions by the things they name, and a judge of their votes."""
+"""Simulated workers who compare captions by a known order with a known bias, and a judge of votes.
 
+The sources of the campaign file are in order, the best one first: each is APART stronger than the
+next, and the left text of a pair by BIAS, in logits. So the ranking of a release can be compared
+with the truth.
+"""
+
+import math
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
-from annotate.kinds import KINDS
+from annotate.kinds.preference.kind import pairs_of
+from annotate.kinds.preference.pairs import Preference
+from annotate.kinds.rating.sources import captions_of
 from annotate.models import Campaign, Response
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
 from simulation.workers.pages import ComparisonItem, TaskForm
-from simulation.workers.words import mentions
-from simulation.workers.writers import Sight, sights_by_address, sights_of
+
+APART, BIAS = 1.0, 0.3
+# From these differences on, a text is slightly better, and much better.
+SLIGHTLY, MUCH = 0.25, 2.0
+# The strength of each text by the task's number and the text.
+Strengths = Mapping[tuple[str, str], float]
 
 
-def worth(text: str, sight: Sight, known: set[str]) -> int:
-    """How many things of the image a text names, minus those that are not there."""
-    named = mentions(text, known)
-    return len(named & sight.things.keys()) - len(named - sight.things.keys())
+def strength(sources: Iterable[str], order: Sequence[str]) -> float:
+    """The strength of a text, which is that of its best source."""
+    return -APART * min(map(order.index, sources))
+
+
+def step(difference: float) -> int:
+    """The step of a vote, from how much stronger text A is, with bias and noise."""
+    size = (abs(difference) >= SLIGHTLY) + (abs(difference) >= MUCH)
+    return 3 - size if difference > 0 else 3 + size
 
 
 @dataclass(frozen=True)
 class Comparer:
-    """Prefers the text of more worth, with some noise; a careless one always chooses A."""
+    """Prefers the stronger text, and a little the left one; a careless one always chooses A."""
 
-    sights: Mapping[str, Sight]
-    known: set[str]
+    strengths: Strengths
     is_careless: bool
 
     def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
         del refused  # every answer is complete
         return {
-            name: str(self._step(item, int(name.split("-")[1]), rng))
+            name: str(1 if self.is_careless else self._step(item, name, rng))
             for item in task.items
             if isinstance(item, ComparisonItem)
             for name in item.names
         }
 
-    def _step(self, item: ComparisonItem, pair: int, rng: random.Random) -> int:
-        if self.is_careless:
-            return 1
-        sight = self.sights.get(item.image, Sight({}))
-        a, b = (worth(text, sight, self.known) for text in item.texts[2 * pair - 2 : 2 * pair])
-        return min(5, max(1, 3 + round(b - a + rng.gauss(0, 0.7))))
+    def _step(self, item: ComparisonItem, name: str, rng: random.Random) -> int:
+        _, pair, number = name.split("-")
+        texts = item.texts[2 * int(pair) - 2 : 2 * int(pair)]
+        a, b = (self.strengths[number, _plain(text)] for text in texts)
+        share = rng.uniform(1e-9, 1 - 1e-9)
+        return step(a - b + BIAS + math.log(share / (1 - share)))
 
 
-def _known(sights: Iterable[Sight]) -> set[str]:
-    return {name for sight in sights for name in sight.things}
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _order(campaign: Campaign) -> list[str]:
+    section = campaign.config.section_of_kind("preference", Preference)
+    return [source.name for source in section.sources]
 
 
 def _comparers(
     campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]
 ) -> list[Hand]:
     del rng
-    sights = sights_by_address(campaign)
+    order = _order(campaign)
+    strengths = {
+        (str(task.number), _plain(caption["text"])): strength(caption["sources"], order)
+        for task in campaign.tasks.all()
+        for caption in captions_of(task)
+    }
     return [
-        Hand(
-            "always A" if index in careless else HONEST,
-            Comparer(sights, _known(sights.values()), index in careless),
-        )
+        Hand("always A" if index in careless else HONEST, Comparer(strengths, index in careless))
         for index in range(crew.size)
     ]
 
 
 class _PreferenceJudge:
-    """Finds a comparison bad that prefers a text of clearly less worth."""
+    """Finds a comparison bad that prefers the weaker text by far."""
 
     def __init__(self, campaign: Campaign) -> None:
-        self.sights = sights_of(campaign)
-        self.known = _known(self.sights.values())
+        self.order = _order(campaign)
 
     def __call__(self, response: Response) -> str:
-        sight = self.sights[response.task.image_id]
-        for pair in KINDS[response.campaign.kind].judge_payload(response)["answer"]:
-            a, b = (worth(pair[side]["text"], sight, self.known) for side in "ab")
-            if any((step - 3) * (b - a) <= -2 for step in pair["votes"].values()):
+        for number, pair in enumerate(pairs_of(response.task), start=1):
+            a, b = (strength(sources, self.order) for sources in pair["sources"])
+            votes = response.answer.content.get(str(number), {}).values()
+            favour = 3 - fmean(votes) if votes else 0.0
+            if abs(favour) > 1.5 and favour * (a - b) < 0:
                 return "choices that do not fit the image"
         return ""
 

@@ -33,8 +33,8 @@ class Command(DomainCommand):
     help = (
         "Let simulated workers do a campaign's HITs until none are left. They sign in at the "
         "marketplace, accept HITs, fill in the task page's form and submit it over HTTP, as a "
-        "browser does. They write captions or link words to boxes. The command refuses to run at "
-        "Amazon's marketplaces."
+        "browser does. They write, edit or compare captions, or link words to boxes. The command "
+        "refuses to run at Amazon's marketplaces."
     )
 
     def add_arguments(self, parser: Any) -> None:
