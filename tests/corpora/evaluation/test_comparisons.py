@@ -1,66 +1,13 @@
 """Rankings from comparisons: known cases, and simulated raters of known bias."""
 
-from functools import cache
-from itertools import combinations
-
 import numpy as np
 import pytest
 
-from corpora.evaluation.comparisons import (
-    Vote,
-    best_pair,
-    expected_loss,
-    ranking,
-    strengths,
-    wins_of,
-)
-
-SEEDS = range(20)
-TRUE = np.linspace(1.5, -1.5, 8)
-NAMES = list("abcdefgh")
-PAIRS = list(combinations(range(8), 2))
-EVERY, MOST = 20, 400
+from benchmarks.comparisons import MODES, MOST, SHARES, coverage, needed
+from corpora.evaluation.comparisons import Vote, expected_loss, ranking, strengths
 
 
-def simulated_vote(rng, pair, number):
-    """A vote of one of 12 raters: each prefers the left text by its own bias, 0.8 on average, and
-    each image favours some sources."""
-    one, other = rng.permutation(pair)
-    rater, image = int(rng.integers(12)), number % 150
-    bias = 0.8 + 0.4 * np.sin(rater)
-    effect = 0.3 * (np.sin(image * 8 + one) - np.sin(image * 8 + other))
-    utility = TRUE[one] - TRUE[other] + effect + bias + rng.logistic()
-    step = 3 - int(np.sign(utility)) * (0 if abs(utility) < 0.3 else 1 if abs(utility) < 1.5 else 2)
-    return Vote(image, rater, NAMES[one], NAMES[other], step)
-
-
-@cache
-def simulated(seed, mode):
-    """The votes of a campaign, and the share of wrong orders after each EVERY votes."""
-    rng = np.random.default_rng(seed)
-    votes, wrong, wins = [], [], np.zeros((8, 8))
-    for number in range(MOST):
-        candidates = rng.permutation(PAIRS).tolist()
-        pair = candidates[0]
-        if mode == "adaptive":
-            compared = [[(one, other)] for one, other in candidates]
-            pair = best_pair(candidates, compared, wins[None], np.zeros((8, 8)))
-        votes.append(simulated_vote(rng, pair, number))
-        wins += wins_of(votes[-1:], NAMES)
-        if len(votes) % EVERY == 0:
-            found = strengths(wins)
-            wrong.append(np.mean([found[above] <= found[below] for above, below in PAIRS]))
-    return votes, wrong
-
-
-def needed(mode, share):
-    """The votes after which, on average over the seeds, at most this share of orders is wrong."""
-    wrong = np.mean([simulated(seed, mode)[1] for seed in SEEDS], axis=0)
-    late = [place for place, value in enumerate(wrong) if value > share]
-    return EVERY * (late[-1] + 2 if late else 1)
-
-
-@pytest.mark.parametrize("share", [0.05, 0.03])
+@pytest.mark.parametrize("share", SHARES)
 def test_adaptive_pairs_need_fewer_votes_for_the_same_order(share, record_property):
     ratio = needed("adaptive", share) / needed("random", share)
 
@@ -69,32 +16,12 @@ def test_adaptive_pairs_need_fewer_votes_for_the_same_order(share, record_proper
     assert ratio < 0.75, f"adaptive pairs need {ratio:.2f} of the votes"
 
 
-def expected_strengths(mode_wins):
-    """The strengths that votes without noise give, for the same numbers of comparisons."""
-    rng = np.random.default_rng(99)
-    share = np.zeros((8, 8))
-    for pair in PAIRS:
-        wins = wins_of([simulated_vote(rng, pair, number) for number in range(4000)], NAMES)
-        share += wins / 4000
-    games = mode_wins + mode_wins.T
-    return strengths(games * share)
-
-
-@pytest.mark.parametrize("mode", ["adaptive", "random"])
+@pytest.mark.parametrize("mode", MODES)
 def test_intervals_cover_the_true_order_and_strengths(mode):
-    inside, certain_and_wrong = [], 0
-    target = expected_strengths(np.ones((8, 8)) * 50)
-    for seed in SEEDS:
-        votes, _ = simulated(seed, mode)
-        found = ranking(votes, NAMES, seed)
-        for each in found.ranked:
-            inside.append(each.low <= target[NAMES.index(each.source)] <= each.high)
-        for (above, below), chance in found.wrong.items():
-            is_wrong = found.ranked[above].source > found.ranked[below].source
-            certain_and_wrong += is_wrong and chance < 0.025
+    found = coverage(mode)
 
-    assert np.mean(inside) >= 0.9
-    assert certain_and_wrong <= 0.025 * len(SEEDS) * len(PAIRS)
+    assert found.inside >= 0.9
+    assert found.certain_and_wrong <= 0.025 * found.orders
 
 
 def test_strengths_are_those_of_the_shares_of_wins():
