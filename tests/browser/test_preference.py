@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from annotate.models import Campaign
 from tests.accessibility import violations_in_both_schemes
-from tests.browser.campaigns import accept, draft, sources, start, stored
+from tests.browser.campaigns import accept, draft, expect_submitted, sources, start, stored
 from tests.browser.conftest import DESKTOP, PHONE, keep_picture
 from tests.factories import (
     SelectionFactory,
@@ -21,22 +21,33 @@ TEXTS = {
 
 
 @pytest.fixture
-def campaign(photograph, title) -> Campaign:
-    """A published campaign on two captions of a real photograph; text A is that of people."""
-    pairs = {"sources": sources(photograph, TEXTS), "marks": True, "pairs": "random"}
-    campaign = draft(
-        preset="iiw-side-by-side",
-        selection=SelectionFactory(images=[photograph]).name,
-        hit={"title": title},
-        preference=pairs,
-    )
-    task = campaign.tasks.get()
-    [pair] = task.payload["pairs"]
-    if pair["sources"][0] != ["people"]:
-        pair["sources"].reverse()
-        pair["captions"].reverse()
-        task.save()
-    return start(campaign)
+def make(photograph, title):
+    """Returns what publishes a campaign on two captions of a real photograph; text A is that of
+    people."""
+
+    def make(language: str = "en") -> Campaign:
+        pairs = {"sources": sources(photograph, TEXTS), "marks": True, "pairs": "random"}
+        campaign = draft(
+            preset="iiw-side-by-side",
+            selection=SelectionFactory(images=[photograph]).name,
+            language=language,
+            hit={"title": title},
+            preference=pairs,
+        )
+        task = campaign.tasks.get()
+        [pair] = task.payload["pairs"]
+        if pair["sources"][0] != ["people"]:
+            pair["sources"].reverse()
+            pair["captions"].reverse()
+            task.save()
+        return start(campaign)
+
+    return make
+
+
+@pytest.fixture
+def campaign(make) -> Campaign:
+    return make()
 
 
 def questions(frame: FrameLocator | Page):
@@ -114,6 +125,35 @@ def test_the_task_is_done_by_touch_and_without_javascript(browser: Browser, work
     expect(frame.get_by_text("Your answers were submitted")).to_be_visible()
     expect_answer(3, 3, 3, 3, 3)
     context.close()
+
+
+def test_the_task_is_done_on_a_phone_with_the_photograph_in_sight(phone, worker, campaign):
+    frame = accept(phone, worker, campaign)
+    text = frame.get_by_role("region", name="Text B")
+
+    for name in ("sitting", "phone"):
+        text.get_by_role("checkbox", name=name).tap()
+    text.get_by_role("textbox").fill("the rocket")
+    for question in questions(frame).all():
+        question.get_by_role("radio", name="no difference").tap()
+        expect(frame.locator("[data-task-image]")).to_be_in_viewport()
+    expect(frame.get_by_text("All questions are answered.")).to_be_visible()
+    frame.get_by_role("button", name="Submit").tap()
+
+    expect_submitted(phone)
+    expect_answer(3, 3, 3, 3, 3)
+
+
+def test_the_page_fits_a_phone_from_right_to_left(phone, worker, make):
+    accept(phone, worker, make("ar"))
+    phone.goto(phone.frames[1].url)
+
+    assert phone.locator("html").get_attribute("dir") == "rtl"
+    a, b = (phone.locator(f"[aria-labelledby^=text-{number}-]") for number in (1, 2))
+    expect(a.locator("blockquote")).to_contain_text("orange")
+    expect(b.locator("blockquote")).to_contain_text("cell")
+    assert violations_in_both_schemes(phone) == []
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE])

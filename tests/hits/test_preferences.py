@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.kinds.preference.pairs import Standing, candidates
@@ -28,6 +29,7 @@ from tests.factories import (
     TaskPageFactory,
 )
 from tests.hits.framed_work import fields_of, open_page
+from tests.races import while_open
 
 UNCHECKED = {"share": 0, "first": 0, "approve_after_hours": 0}
 PREFERENCES = KINDS["preference"]
@@ -108,6 +110,30 @@ def test_a_page_chooses_its_pair_from_the_votes_so_far_and_keeps_it():
     assert shown_pairs(task) == {("fair", "good")}
     assert chosen["votes_known"] == 24
     assert again.payload == chosen == task.payload
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_opens_while_another_chooses_shows_the_pair_that_is_stored():
+    campaign = make_campaign(images=2)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
+    first, last = campaign.tasks.order_by("number")
+    campaign.tasks.filter(pk=first.pk).update(answers_missing=0, places_left=0)
+    pages = [TaskPageFactory(hit=hit).pk for _ in range(2)]
+    shown = []
+
+    def open_page_of(page):
+        shown.extend(claim_tasks(campaign=campaign, worker=None, page=page, count=1))
+
+    def vote_and_open():
+        respond(first, 1)
+        open_page_of(pages[1])
+
+    while_open(lambda: open_page_of(pages[0]), vote_and_open)
+
+    stored = campaign.tasks.get(pk=last.pk).payload
+    assert [task.payload for task in shown] == [stored, stored]
+    assert stored["votes_known"] == 0
 
 
 @pytest.mark.django_db

@@ -404,9 +404,7 @@ def test_the_methods_say_how_the_texts_came_about(campaign, chain):
 
 
 def test_the_methods_count_images_without_a_draft(campaign):
-    some = make_campaign(
-        images=2, draft="", draft_set=campaign.config_json["refine"]["draft_set"]
-    )
+    some = make_campaign(images=2, draft="", draft_set=campaign.config_json["refine"]["draft_set"])
 
     *_, without = KINDS["refine"].methods(some)
 

@@ -125,9 +125,7 @@ def test_the_methods_say_which_boxes_became_regions(make, image):
 
     assert "boxes of the classes Dog, without parts of objects, of 2.00% to 100.00%" in chosen
     assert "Drawings and the like of things: left out." in chosen
-    assert left_out == (
-        "Left out: boxes with the same edges as another and boxes inside another."
-    )
+    assert left_out == ("Left out: boxes with the same edges as another and boxes inside another.")
 
 
 def test_tasks_keep_their_region_when_boxes_change(make, image):
