@@ -124,7 +124,12 @@ def read_figures(
             cells = dict(zip(header, row, strict=True))
             key = int(_number(table, cells["image_id"])), cells["source"]
             for name in filter(cells.get, names):
-                columns.setdefault(name, {})[key] = _number(table, cells[name])
+                value = _number(table, cells[name])
+                if columns.setdefault(name, {}).setdefault(key, value) != value:
+                    raise table.wrong(
+                        f"image {key[0]} has another {name} of {key[1]} above; only one caption "
+                        "of an image by each source can have figures"
+                    )
     if not columns:
         raise MalformedFile(path, "it has no column of numbers but image_id and people's scores")
     for name, figures in columns.items():

@@ -218,6 +218,14 @@ def test_votes_of_comparisons_are_correlated_with_the_columns_that_are_brought(f
     assert overall["systems"]["clip"]["accuracy"]["value"] == pytest.approx(2 / 3)
 
 
+def test_two_figures_of_a_source_for_an_image_are_refused(folder, capsys):
+    (folder / "clip.csv").write_text("image_id,source,clip\n1,a,0.5\n1,a,0.5\n1,a,0.6\n")
+
+    assert main(["correlate", "ratings.json", "--results", "clip.csv"]) == 1
+
+    assert "clip.csv:4: image 1 has another clip of a above" in capsys.readouterr().err
+
+
 def test_what_is_declared_is_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = set(project["dependencies"])
