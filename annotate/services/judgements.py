@@ -32,9 +32,12 @@ def numbers_in(other: Release, release: Release) -> dict[int, int]:
 
 
 def references_in(release: Release, language: str) -> References:
-    """The release's references, also hidden ones; raises DomainError if there are none."""
+    """The release's references, also hidden ones; raises DomainError if it has none of whole
+    images."""
     chosen = language_in(release, language if release.languages else None)
     texts = references_of_release(release, chosen)
+    if release.images.exclude(task__serial=0).exists():
+        raise DomainError(f"{release} describes regions. Name references of whole images.")
     return make_references(texts, {}, name=release.name, language=chosen or release.language)
 
 

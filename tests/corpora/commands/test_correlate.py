@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
-from annotate.models import Release, ReleasedCaption, Response
+from annotate.models import Release, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from tests.commands import output_of
@@ -184,6 +184,13 @@ def test_without_references_of_all_rated_images_the_command_says_what_to_name(ju
         run("judged", "--references", "people")
 
 
+def test_captions_of_regions_are_no_references_of_the_image(judged):
+    Task.objects.filter(campaign=Release.objects.get(name="people").campaign).update(serial=1)
+
+    with pytest.raises(CommandError, match="people describes regions. Name references of whole"):
+        run("judged", "--references", "people")
+
+
 def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, results):
     sources = [{"name": name, "caption_set": name} for name in WORDS]
     values = {
@@ -222,6 +229,7 @@ def test_an_error_is_one_line(judged, results, tmp_path):
         (["people"], "people has no ratings of captions. Name a release of ratings or of compar"),
         (["judged", "--results", other], "no system's captions that people rated are in it"),
         (["judged", "--references", "nothing"], "There is no release 'nothing'"),
+        (["judged", "--references", "judged"], "Release judged has no references, which captions"),
         (["judged", "--resamples", "-1"], "--resamples must be from 0"),
     ]:
         with pytest.raises(CommandError, match=message):
