@@ -84,6 +84,24 @@ def test_the_page_that_workers_read_is_kept_once_as_html_and_as_text(client, tmp
     assert not any(part in found["page-en-1.html"] for part in ("src=", "href=", "<input", "AWOR"))
 
 
+def test_the_record_has_what_a_first_page_asks_besides_the_tasks():
+    graded = {"image": "1", "text": "A dog.", "good": True, "why": "Short."}
+    campaign = make_campaign(
+        captions={"rate_first": "drafts"},
+        practice={"captions": [graded], "pass_mark": 1},
+        writing={"confirm": "I write <myself>.", "question": True},
+    )
+    campaign.tasks.update(payload={"rate_first": ["A caption that was given."]})
+
+    record_page(campaign, NOON)
+
+    page = campaign.worker_pages.get()
+    assert {"I write <myself>.", "How many dots are in the picture?", "A caption that was given.",
+            "How good is this description of the image?"} <= {*page.text.splitlines()}  # fmt: skip
+    assert "You get tasks if 1 of 1 answers are right." in page.text
+    assert "<link" not in page.html
+
+
 def test_a_change_of_the_words_is_a_page_of_its_own(client, tmp_path, monkeypatch):
     campaign = make_campaign(language="de")
     open_page(client, campaign)

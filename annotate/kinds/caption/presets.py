@@ -56,6 +56,24 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "cannot_describe_quorum": 5,
             "remarks": True,
         },
+        # Of the task's published page, which allows names: they are on packages and labels.
+        "instructions": {
+            "rules": (
+                gettext_noop(
+                    "Say what a blind person would want to know about the image, as if you "
+                    "described it to a friend on the phone."
+                ),
+                gettext_noop(
+                    "If words in the image are important, say in short what they say. Do not just "
+                    "copy them all."
+                ),
+                gettext_noop("Do not describe how blurred, dark or tilted the photograph is."),
+                gettext_noop("Do not write what a person in the image might say."),
+                gettext_noop(
+                    "Do not describe what may have happened before or what may happen next."
+                ),
+            ),
+        },
     },
     # Thapliyal et al. 2022. The size of a batch is unchecked; pay and time are ours.
     "xm3600": {
@@ -142,7 +160,7 @@ IN_WORDS: Mapping[str, str] = {
     "coco-c5": "COCO c5: 5 references and a human baseline, without object names",
     "coco-c40": "COCO c40: 40 references and a human baseline, without object names",
     "vizwiz": "VizWiz-Captions: 5 captions, or reasons why the image cannot be described",
-    "xm3600": "Crossmodal-3600: 15 images, whose given captions are rated first",
+    "xm3600": "Crossmodal-3600: 15 images, whose given captions (a caption set) are rated first",
     "docci": "DOCCI: one detailed paragraph of about 136 words",
     "dci": "DCI: one very detailed description of about 750 words, after three trial images",
     "alt-text": "Alternative text (WCAG): one short text, with the image's context",

@@ -89,7 +89,7 @@ def _rendered(kind_name: str, file: str, shows_instructions: bool) -> FixedParts
 
 # What leads to files or shows nothing, and has no place in a text.
 ADDRESSES = ("src", "srcset", "sizes", "href")
-NO_WORDS = "script, svg, input, button"
+NO_WORDS = "script, svg, input, button, link"
 BLOCKS = ["h1", "h2", "p", "li", "summary", "legend", "label", "output", "figcaption", "div"]
 
 

@@ -1,10 +1,14 @@
 """What a worker reads about discarded answers, and the appeal that goes on from there."""
 
+import re
 from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 
+from annotate.kinds import KINDS
+from annotate.models import Caption, Response, Task
 from annotate.services.responses import withdraw
 from hits.models import AssignmentStatus, WorkerMessage
 from hits.services.messages import TOLD_AFTER, tell_workers, told_url
@@ -141,3 +145,20 @@ def test_a_worker_is_told_in_the_language_of_the_campaign(client, campaign, work
     page = read(client, campaign, worker)
     assert "eine Liste von Stichwörtern, kein Satz (see the rules)" in page
     assert '<html lang="de"' in page
+
+
+@pytest.mark.parametrize("campaign", ["ar"], indirect=True)
+def test_all_about_an_answer_is_in_the_language_of_the_task(client, campaign, worker):
+    why = KINDS["caption"].faults["vague"]
+    written, reason = (respond(campaign, worker, text, why) for text in ("قطة على سرير", ""))
+    Task.objects.filter(pk=written.task_id).update(
+        payload={"rate_first": ["وصف معطى"], "context": "سياق الصورة"}
+    )
+    Caption.objects.filter(pk=written.pk).update(remark="ملاحظتي", ratings={"1": {"quality": 5}})
+    Response.objects.filter(pk=reason.pk).update(cannot_describe="مظلم جدًا")
+
+    page = BeautifulSoup(read(client, campaign, worker), "lxml")
+    told = " ".join(each.get_text(" ", strip=True) for each in page.select(".told"))
+
+    assert not re.search("[A-Za-z]", told), told
+    assert all(text in told for text in ("وصف معطى", "سياق الصورة", "ملاحظتي", "مظلم جدًا"))

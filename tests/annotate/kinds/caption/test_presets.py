@@ -51,7 +51,7 @@ def test_a_file_changes_one_rule_of_a_preset_and_keeps_the_others():
     assert config.instructions.rules == of("docci").instructions.rules
 
 
-@pytest.mark.parametrize("preset", ["docci", "dci", "alt-text"])
+@pytest.mark.parametrize("preset", ["vizwiz", "docci", "dci", "alt-text"])
 def test_the_texts_of_a_preset_are_in_the_language_of_the_campaign(preset):
     english = of(preset).model_dump()
     for language in LANGUAGES.keys() - {"en"}:

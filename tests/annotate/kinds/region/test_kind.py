@@ -24,7 +24,7 @@ from annotate.models import (
 )
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
-from annotate.templatetags.campaigns import other_language_written
+from annotate.templatetags.campaigns import other_language_written, show_answer
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -332,6 +332,9 @@ def test_reasons_and_remarks_name_their_region(image, make):
     reason = ResponseFactory(task=second, text="")
     Response.objects.filter(pk=reason.pk).update(cannot_describe="too dark")
     Caption.objects.filter(pk=reason.pk).update(remark="No light.")
+    shown = show_answer(KINDS["region"], Response.objects.get(pk=reason.pk))
+    assert "Cannot be described: <strong" in shown
+    assert "No light." in shown
 
     release = freeze(campaign=campaign, name="dark", seed=1, at=NOON)
 
