@@ -11,6 +11,7 @@ from annotate.kinds.wizard import (
     SELECTION,
     Choice,
     Lines,
+    Material,
     Percent,
     StepFields,
     Text,
@@ -22,6 +23,7 @@ from annotate.kinds.wizard import (
     on_a_line,
     text_of,
 )
+from annotate.models import CaptionSet
 from corpora.language.text import CaptionRules
 
 _UP_TO_BAR = r"((?:[^\\|]|\\.?)*)\|"
@@ -127,7 +129,21 @@ IMAGES = StepFields(
             label="Share with object names, in per cent",
             help_text="Of the images, or of the captions of each image.",
         ),
+        "captions__rate_first": Material(
+            CaptionSet,
+            nothing="None",
+            label="Captions that workers rate before they write their own",
+            required=False,
+            help_text="A caption set. All images of a page are rated first, and then described.",
+            error_messages={
+                "invalid_choice": "This caption set does not exist. Choose another one."
+            },
+        ),
+        "captions__rate_first_captions": Whole(
+            label="Captions of each image to rate, at most", least=1, most=5, required=False
+        ),
     },
+    details=("captions__rate_first", "captions__rate_first_captions"),
     without_classes={"priming__by": "none", "priming__share": None},
 )
 PRACTICE_FIELDS = (

@@ -175,9 +175,26 @@ class InstructionsForm(StepForm):
         help_text="Separated by commas. Workers find the task by them.",
         error_messages={"max_length": "Enter at most 1,000 characters."},
     )
-    details = ("languages",)
+    writing__confirm = Text(
+        label="Sentence that new workers confirm, for example on the use of AI",
+        required=False,
+        max_length=500,
+        help_text="On their first page. Empty: none.",
+        error_messages={"max_length": "Enter at most 500 characters."},
+    )
+    writing__question = Yes(
+        label="New workers count the dots in a picture",
+        help_text="A program that only reads the page does not know the number.",
+    )
+    writing__refuse_paste = Yes(
+        label="The field takes no pasted text",
+        help_text="Many honest workers paste what they wrote or corrected elsewhere.",
+    )
+    details = ("languages", "writing__confirm", "writing__question", "writing__refuse_paste")
 
     def shape(self) -> None:
+        if not (self.task_kind.has_references or self.task_kind.builds_on_answers):
+            del self.fields["writing__refuse_paste"]
         if not self.task_kind.has_languages:
             del self.fields["language"]
         if not self.task_kind.has_families or self.draft.campaign is not None:

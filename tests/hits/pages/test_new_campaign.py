@@ -798,3 +798,30 @@ def test_the_reward_step_proposes_what_suits_the_length(signed_in, draft):
     proposed = [page.find(id=f"id_hit__{key}")["value"] for key in ("reward", "minutes")]
     assert proposed == ["2.40", "48"]
     assert again.find(id="id_hit__reward")["value"] == "0.50"
+
+
+def test_the_steps_ask_for_captions_to_rate_first_and_for_what_new_workers_do(signed_in, draft):
+    selection = SelectionFactory(name="streets", images=1)
+    CaptionSetFactory(team=selection.team, name="drafts")
+    CaptionSetFactory(team=TeamFactory(), name="of-another-team")
+    for step in ENTRIES:
+        save(signed_in, draft, step)
+    entries = {"captions__rate_first": "drafts", "captions__rate_first_captions": "2"}
+    refused = save(signed_in, draft, "images", captions__rate_first="of-another-team")
+    save(signed_in, draft, "images", **entries)
+    confirm = "I write the text myself."
+    save(signed_in, draft, "instructions", writing__confirm=confirm, writing__refuse_paste="on")
+
+    draft.refresh_from_db()
+    assert refused.status_code == 422
+    assert draft.file["captions"]["rate_first"] == "drafts"
+    assert draft.file["captions"]["rate_first_captions"] == 2
+    assert draft.file["writing"] == {"confirm": confirm, "refuse_paste": True}
+
+    save(signed_in, draft, "task", kind="rating")
+    page = signed_in.get(page_of(draft, "instructions")).content.decode()
+    draft.refresh_from_db()
+    assert "rate_first" not in draft.file.get("captions", {})
+    assert draft.file["writing"]["confirm"] == confirm
+    assert 'name="writing__question"' in page
+    assert 'name="writing__refuse_paste"' not in page
