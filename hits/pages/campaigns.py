@@ -39,6 +39,7 @@ from hits.queries.statistics import (
     Pay,
     assignments_at_work,
     measured_pay,
+    practised,
     rate_of,
     responses_per_hour,
     responses_so_far,
@@ -120,6 +121,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "sync_state": sync_state(found, at=at),
         "releases": Release.objects.of_campaign(found)[:5],
         "family": _family(found),
+        "practised": practised(found),
     }
     return render(request, "hits/overview.html", context)
 

@@ -15,6 +15,8 @@ from django.db.models import CharField, Count, DateTimeField, F, Func, QuerySet,
 from django.db.models.functions import Cast, Substr
 
 from annotate.models import Campaign, Response, ResponseStatus
+from annotate.services.practice import is_passed
+from hits.models import Assignment
 from hits.queries.costs import per_hour
 
 # Pay is measured on this many responses: the latest ones show how long the work takes now, and the
@@ -58,6 +60,32 @@ class Pay:
     low: Decimal
     high: Decimal
     each: list[float]
+
+
+@dataclass(frozen=True)
+class Practised:
+    """The number of workers whose practice the marketplace has reported, by its result.
+
+    Who does not pass an unpaid practice submits nothing, and is not counted.
+    """
+
+    passed: int
+    failed: int
+
+    @property
+    def tried(self) -> int:
+        return self.passed + self.failed
+
+
+def practised(campaign: Campaign) -> Practised | None:
+    """Return the results of the practice so far; None if the campaign has no practice."""
+    if not campaign.config.practice.captions:
+        return None
+    done = Assignment.objects.of(campaign).exclude(practice="").order_by()
+    found = Counter[bool]()
+    for marks, number in done.values_list("practice").annotate(n=Count("pk")):
+        found[is_passed(campaign.config, marks)] += number
+    return Practised(passed=found[True], failed=found[False])
 
 
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:

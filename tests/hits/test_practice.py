@@ -12,10 +12,12 @@ from qualcontrol.models import Exclusion, HeldPayment
 from qualcontrol.services.exclusions import reinstate_worker
 from tests.factories import (
     NOON,
+    AssignmentFactory,
     HitFactory,
     HitTypeFactory,
     ImageFactory,
     SelectionFactory,
+    UserFactory,
     WorkerAccountFactory,
 )
 from tests.hits.conftest import make_campaign
@@ -252,3 +254,19 @@ def test_the_first_form_after_a_paid_practice_asks_what_first_forms_ask(client):
     for page in (before, after):
         assert "I write myself." in page
         assert "behaviour-dots" in page
+
+
+@pytest.mark.parametrize(
+    ("paid", "said"),
+    [(True, "Practice: 3 tried, 2 passed, 1 failed."), (False, "Practice: 2 passed.")],
+)
+def test_the_overview_says_how_many_passed(client, paid, said):
+    hit = make_hit(pass_mark=0.75, paid=paid)
+    for marks in ("1110", "1111", *(["1100"] if paid else [])):
+        AssignmentFactory(hit=hit, practice=marks)
+    AssignmentFactory(hit=hit)
+    other = make_campaign(tasks=1)
+    client.force_login(UserFactory())
+
+    assert said in text_of(client.get(hit.campaign.get_absolute_url()))
+    assert "Practice" not in text_of(client.get(other.get_absolute_url()))
