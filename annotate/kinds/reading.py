@@ -176,7 +176,7 @@ def _explain(fault: Any, section: str) -> str:
 
 LANGUAGES, TRANSLATIONS = "languages", "translations"
 # What may differ between the languages.
-TRANSLATED = ("hit", "captions", "instructions")
+TRANSLATED = ("hit", "captions", "instructions", "practice", "writing")
 
 
 class Plan(NamedTuple):

@@ -58,6 +58,24 @@ def test_a_file_has_a_campaign_for_each_language():
     assert [config.captions.least_words for config in configs] == [8, 8, 7]
 
 
+def test_each_language_has_its_own_practice_and_its_own_sentence_to_confirm():
+    def practice(text):
+        return {"captions": [{"image": "1", "text": text, "good": True, "why": "."}]}
+
+    _, configs = plan(
+        practice={**practice("A dog."), "pass_mark": 1},
+        translations={
+            "de": {"practice": practice("Ein Hund."), "writing": {"confirm": "Ich schreibe."}}
+        },
+    )
+
+    assert [config.practice.captions[0].text for config in configs] == [
+        "A dog.", "Ein Hund.", "A dog.",
+    ]  # fmt: skip
+    assert {config.practice.pass_mark for config in configs} == {1}
+    assert [config.writing.confirm for config in configs] == ["", "Ich schreibe.", ""]
+
+
 def test_a_file_of_one_language_is_as_before():
     family, [config] = plan(languages=None, translations=None, language="de")
 
@@ -75,7 +93,10 @@ def test_a_file_of_one_language_is_as_before():
         ({"languages": ["en", 7]}, "languages: .*7"),
         ({"language": "en"}, "language or languages"),
         ({"translations": {"fr": {}}}, "'fr' is not in languages"),
-        ({"translations": {"de": {"review": {}}}}, "the sections hit, captions, instructions"),
+        (
+            {"translations": {"de": {"review": {}}}},
+            "the sections hit, captions, instructions, practice, writing",
+        ),
         ({"translations": {"de": {"hit": {"titel": "?"}}}}, "hit.titel: there is no such key"),
         ({"translations": 7}, "write sections"),
         ({"kind": "rating"}, "'rating' makes one campaign; use language"),
