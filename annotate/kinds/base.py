@@ -359,6 +359,10 @@ class TaskKind(ABC):
         """Whether `text` was added to a text by others: flags of whole texts say nothing of it."""
         return False
 
+    def given_texts(self, task: Task) -> Sequence[str]:  # noqa: ARG002
+        """Texts about the image that the page shows, and that nobody is to copy."""
+        return ()
+
     def signs(self, answer: Any, config: CampaignConfig) -> list[Sign]:
         """Evidence of careless work in one answer, in addition to the flags of all task types."""
         return []

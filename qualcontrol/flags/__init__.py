@@ -40,17 +40,18 @@ def lasting_flags(
     conduct: Conduct | None = None,
     keywords: Keywords = no_keywords,
     is_part: bool = False,
+    given: Sequence[str] = (),
 ) -> list[Flag]:
     """Return the lasting flags of an answer, and store it in `neighbours` for later look-ups.
 
     An answer without text only has flags from `conduct`. `is_part`: the text was added to one by
-    somebody else, here and there.
+    somebody else, here and there. `given` are captions of the image that the page showed.
     """
     flags = behaviour_flags(answer.text, conduct or Conduct(), config)
     if answer.text:
         written = writing_flags(answer.text, config, keywords)
         flags += [flag for flag in written if not (is_part and flag.code in OF_WHOLE_TEXTS)]
-        flags += copy_flags(answer, config, neighbours)
+        flags += copy_flags(answer, config, neighbours, given)
     return flags
 
 

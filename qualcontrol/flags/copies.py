@@ -160,8 +160,11 @@ def frame_similarity(text: str, other: str) -> float:
     return Indel.normalized_similarity(words(text), words(other))
 
 
-def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbours) -> list[Flag]:
-    """Return the flags of copying, and store the caption for later look-ups."""
+def copy_flags(
+    caption: Neighbour, config: CampaignConfig, neighbours: Neighbours, given: Sequence[str] = ()
+) -> list[Flag]:
+    """Return the flags of copying, and store the caption for later look-ups. `given` are captions
+    of the image that the page showed."""
     limits = config.flags
     found, open_keys = neighbours.look_up(keys_of(caption.text))
     latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
@@ -169,7 +172,7 @@ def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbour
     own = [match for match in met if match.original.worker == caption.worker]
     others = [match for match in met if match.original.worker != caption.worker]
     flags = [
-        _example(caption, config),
+        _example(caption, config, given),
         _own([*own, *latest], limits),
         _repeats(caption, [match.original for match in latest], config),
         *_others(caption, others, limits, neighbours),
@@ -198,15 +201,17 @@ def _copied(matches: Iterable[Match], limits: Flags) -> Match | None:
     return max(near, key=lambda match: match.similarity, default=None)
 
 
-def _example(caption: Neighbour, config: CampaignConfig) -> Flag | None:
+def _example(caption: Neighbour, config: CampaignConfig, given: Sequence[str]) -> Flag | None:
     shown = config.instructions
     bad = [example.text for example in shown.bad]
-    examples = [*(shown.good or STANDING_EXAMPLES), *bad]
-    alike = max(similarity(caption.text, example) for example in examples)
+    examples = [*(shown.good or STANDING_EXAMPLES), *bad, *given]
+    alike, example = max((similarity(caption.text, each), each) for each in examples)
     least = config.flags.copy_similarity
     if alike < least:
         return None
-    return Flag("copies_example", alike, least, "Copies an example from the instructions.")
+    is_given = example in given
+    source = "a caption that was given to rate" if is_given else "an example from the instructions"
+    return Flag("copies_example", alike, least, f"Copies {source}.")
 
 
 def _own(own: Iterable[Match], limits: Flags) -> Flag | None:

@@ -216,6 +216,7 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
         campaign.config,
         _Unchanged(campaign, [text]),
         keywords=partial(_shown_keywords, newcomer),
+        given=kind.given_texts(task),
     )
     others = [a for a in _answers(campaign, [task.pk]) if a.status == ResponseStatus.SUBMITTED]
     answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, [], "", "", kind.from_text(text))
@@ -294,6 +295,8 @@ def _lasting(
         conduct=conduct,
         keywords=partial(_shown_keywords, response),
         is_part=kind.is_part(answer),
+        # Who wrote an imported text saw no page of ours.
+        given=() if response.imported_from_id else kind.given_texts(response.task),
     )
     return [*flags, *(Flag(*sign) for sign in kind.signs(answer, campaign.config))]
 

@@ -13,10 +13,11 @@ from django.test import Client
 from annotate.kinds import KINDS, AnswerRefused
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.reading import parse_config
-from annotate.models import Campaign, CaptionSet, Response
+from annotate.models import Campaign, CaptionSet, GivenCaption, Response
 from annotate.services.campaigns import change_campaign, create_campaign
 from annotate.services.releases import freeze
 from annotate.templatetags.campaigns import show_answer, show_released
+from qualcontrol.models import Assessment
 from simulation.kinds.caption import Captioner
 from simulation.workers.pages import read_form
 from simulation.workers.writers import KeywordLister, Limits
@@ -44,9 +45,9 @@ def selection(db):
     return selection
 
 
-def make(selection, language="en", **captions):
+def make(selection, language="en", *, name="rated", **captions):
     values = {
-        "name": "rated",
+        "name": name,
         "preset": "xm3600",
         "selection": selection.name,
         "budget": "90.00",
@@ -183,3 +184,44 @@ def test_a_draft_that_shows_the_context_gets_other_tasks(selection):
     campaign = changed(campaign, show_context=True)
 
     assert {task.payload.get("context") for task in campaign.tasks.all()} == {"Herons leave."}
+
+
+def test_a_copy_of_a_caption_that_was_rated_is_flagged(selection):
+    GivenCaption.objects.update(text=TEXT)
+    campaign = make(selection)
+    hit, account, page = opened(campaign)
+    own = "Two children feed a small brown goat through a wooden fence."
+    answers = {"quality-1-1": "4", "quality-1-2": "5", "caption-1": TEXT, "caption-2": own}
+
+    reported = listed("A1", account.marketplace_id, **answers)
+    take_submission(campaign=campaign, hit=hit, listed=reported, at=NOON)
+
+    copied, written = Assessment.objects.order_by("response__task__number")
+    assert copied.codes.split() == ["copies_example"]
+    assert copied.flags[0]["why"] == "Copies a caption that was given to rate."
+    assert written.codes == ""
+
+
+def test_a_release_of_two_languages_says_in_which_one_a_rating_was_given(selection, tmp_path):
+    for language in ("en", "ar"):
+        campaign = make(selection, language, name=f"rated-{language}")
+        hit, account, _ = opened(campaign)
+        answers = {"quality-1-1": "4", "quality-1-2": "5", "caption-1": TEXT, "caption-2": TEXT}
+        reported = listed("A1", account.marketplace_id, **answers)
+        take_submission(campaign=campaign, hit=hit, listed=reported, at=NOON)
+    Campaign.objects.update(family="rated")
+
+    campaign = Campaign.objects.get(slug="rated-en")
+    release = freeze(campaign=campaign, name="v1", seed=1, at=NOON, in_all_languages=True)
+
+    file = json.loads("".join(CAPTIONS.files_of(release)["ratings.json"](release)))
+    assert [(each["image_id"], each["language"]) for each in file["ratings"]] == [
+        (1, "en"), (1, "ar"), (2, "en"), (2, "ar"),
+    ]  # fmt: skip
+    [table] = [each for each in CAPTIONS.tables(release) if each.name == "ratings"]
+    assert [*table.values("language", "rating")] == [
+        ("en", 4),
+        ("ar", 4),
+        ("en", None),
+        ("ar", None),
+    ]

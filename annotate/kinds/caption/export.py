@@ -165,7 +165,7 @@ def remarks_file(release: Release, item: str = "image") -> Iterator[str]:
 def ratings_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`ratings.json`: the given captions that workers rated before they wrote, with the workers'
     numbers in this release."""
-    names = [column.name for column in RATING]
+    names = [column.name for column in _rating_columns(release)]
     ratings = (dict(zip(names, row, strict=True)) for row in _ratings(release, hidden=hidden))
     yield from json_file({"release": release.name, "ratings": ratings})
 
@@ -173,11 +173,16 @@ def ratings_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
 def _ratings(release: Release, *, hidden: bool = False) -> Iterator[Row]:
     captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
     rows = captions.filter(image__release=release, ratings__isnull=False)
-    columns = ("image__number", "worker_number", "ratings")
+    columns = ("image__number", "worker_number", "ratings", "language")
     rows = rows.order_by("image__number", "pk")
-    for image, worker, ratings in rows.values_list(*columns).iterator(CHUNK):
+    for image, worker, ratings, language in rows.values_list(*columns).iterator(CHUNK):
+        of_campaign = [language] if release.languages else []
         for each in ratings:
-            yield image, worker, each["text"], each["rating"], each["label"]
+            yield image, worker, each["text"], each["rating"], each["label"], *of_campaign
+
+
+def _rating_columns(release: Release) -> list[Column]:
+    return [*RATING, RATED_IN] if release.languages else RATING
 
 
 def _by_caption(
@@ -297,6 +302,8 @@ RATING = [
     Column("rating", Type.INTEGER, "from 1, bad, to 4, excellent; empty if the worker cannot tell"),
     Column("label", Type.TEXT, "the same in English words"),
 ]
+# Only in releases of several languages. The given caption may be in another one.
+RATED_IN = Column("language", Type.TEXT, "BCP 47 tag of the language of the worker's own caption")
 NUMBER = Column("id", Type.INTEGER, "id of the caption, as in captions.json")
 
 
@@ -347,7 +354,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
             Table(
                 "ratings",
                 "One row for each worker and given caption that the worker rated before writing.",
-                RATING,
+                _rating_columns(release),
                 partial(_ratings, release),
             )
         )

@@ -264,6 +264,9 @@ class CaptionKind(TaskKind):
     def text(self, answer: str) -> str | None:
         return answer or None
 
+    def given_texts(self, task: Task) -> Sequence[str]:
+        return rate_first.given_captions(task)
+
     def summary(self, response: Response) -> str:
         return self.answer(response) or f"Cannot be described: {response.cannot_describe}"
 
