@@ -207,8 +207,10 @@ def _has_nothing_but(names: Sequence[str], folded: str, language: Language) -> b
 
 
 def _enumerates(names: Sequence[str], folded: str, language: Language) -> bool:
-    """Whether a text has all keywords in a row, at least three."""
+    """Whether a text has all keywords in a row, at least three, and little else."""
     if len(names) < 3 or any(name not in folded for name in names):
+        return False
+    if len(folded.split()) > MOST_COMPARED:
         return False
     between = "".join(rf"({re.escape(word)}\W+)?" for word in language.conjunctions)
     enumeration = rf"\W+{between}".join(map(re.escape, names))

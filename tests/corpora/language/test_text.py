@@ -114,6 +114,14 @@ def test_sentences_that_use_the_keywords_are_no_lists(text):
     assert not is_keyword_list(text, ["Cat", "Dog", "Tree"])
 
 
+def test_a_paragraph_may_name_all_keywords_in_a_row():
+    rest = " ".join(f"detail{number}" for number in range(60))
+    text = f"The cat, dog and tree are the largest things in the garden. {rest}."
+
+    assert not is_keyword_list(text, ["Cat", "Dog", "Tree"])
+    assert is_keyword_list("A cat, dog, tree and nothing else here.", ["Cat", "Dog", "Tree"])
+
+
 LISTS = [
     "Photo, thing, photo, thing, photo, thing, photo, thing",
     "photo thing photo thing photo thing photo thing",
