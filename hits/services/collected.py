@@ -111,6 +111,8 @@ class _Importer:
         self.campaign, self.file, self.at, self.intake = campaign, file, file.at, intake
         self.with_rejected = with_rejected
         self.kind = KINDS[campaign.kind]
+        # A text that is one of these stands in place of a caption, as in VizWiz-Captions.
+        self.reasons = frozenset(campaign.config.captions.cannot_describe)
         # By their images' ids, own file names and addresses.
         rows = campaign.tasks.values_list("pk", "image__key", "image__file_name", "image__url")
         self.tasks = ImageNames(Named(*row) for row in rows)
@@ -158,8 +160,8 @@ class _Importer:
             imported_from__sha256=self.file.sha256,
             worker__account__marketplace_id__startswith=ERASED,
         )
-        found = self.kind.with_answers(rows, "task")
-        return {(task, self.kind.text(answer)) for task, answer in found}
+        found = self.kind.with_answers(rows, "task", "cannot_describe")
+        return {(task, reason or self.kind.text(answer)) for task, reason, answer in found}
 
     def _is_unwanted(self, entry: Collected | Fault) -> bool:
         return isinstance(entry, Collected) and entry.is_rejected and not self.with_rejected
@@ -211,8 +213,10 @@ class _Importer:
             task__in={found.task for found in placed}, worker__in=workers.values()
         )
         texts = {
-            (task, worker): self.kind.text(answer)
-            for task, worker, answer in self.kind.with_answers(rows, "task", "worker")
+            (task, worker): reason or self.kind.text(answer)
+            for task, worker, reason, answer in self.kind.with_answers(
+                rows, "task", "worker", "cannot_describe"
+            )
         }
         for found in placed:
             key = found.task, workers[found.entry.worker]
@@ -241,10 +245,14 @@ class _Importer:
                 seconds=found.entry.seconds,
                 primed=found.entry.primed,
                 imported_from=self.file,
+                cannot_describe=found.entry.caption if found.entry.caption in self.reasons else "",
             )
             for found in new
         ]
-        answers = [self.kind.from_text(found.entry.caption) for found in new]
+        answers = [
+            self.kind.from_text("" if response.cannot_describe else found.entry.caption)
+            for response, found in zip(responses, new, strict=True)
+        ]
         add_collected(kind=self.kind, answers=list(zip(responses, answers, strict=True)))
         Behaviour.objects.bulk_create(
             Behaviour(

@@ -562,3 +562,21 @@ def test_a_file_that_is_imported_again_brings_nobody_back_who_was_erased(campaig
     assert (again.new, again.known) == (0, 2)
     assert campaign.responses.count() == 2
     assert not WorkerAccount.objects.filter(marketplace_id="A").exists()
+
+
+def test_a_text_that_is_one_of_the_campaigns_reasons_is_a_reason(run):
+    dark = "The image is too dark."
+    campaign = CampaignFactory(
+        slug="dim", config={"references": 3, "captions": {"cannot_describe": [dark]}}
+    )
+    TaskFactory(campaign=campaign, image__key="img1")
+    entries = [entry(worker=f"A{number}", caption=dark) for number in range(2)]
+    entries.append(entry(worker="A9"))
+
+    first, again = (run(*entries, campaign="dim") for _ in range(2))
+
+    said = Response.objects.order_by("pk").values_list("cannot_describe", "caption__text")
+    assert [*said] == [(dark, ""), (dark, ""), ("", "A brown dog runs.")]
+    assert "copies_other" not in "".join(Assessment.objects.values_list("codes", flat=True))
+    assert "3 new" in first
+    assert "0 new, 3 known" in again
