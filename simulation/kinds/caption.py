@@ -89,7 +89,7 @@ def writers(
 ) -> list[Hand]:
     """The hands of a crew; `sights` and `by` as in Captioner."""
     rules = campaign.config.captions
-    limits = Limits(rules.least_words, rules.most_words)
+    limits = Limits(rules.least_words, rules.most_words, rules.most_characters)
     elsewhere = [sight for _, sight in sorted(sights.items()) if sight.things]
     known = (NEVER_DESCRIBES, *CARELESS_WRITERS) if rules.cannot_describe else CARELESS_WRITERS
     bad = dict(zip(sorted(careless), known * crew.size, strict=False))

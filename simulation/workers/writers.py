@@ -25,6 +25,8 @@ from simulation.workers.words import (
 
 # Number of objects that a box around a group stands for.
 GROUP = 6
+# A longer text has several sentences, each of at least so many words.
+LONGEST_SENTENCE, LEAST_OF_SENTENCE = 30, 12
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Sight:
 class Limits:
     least_words: int
     most_words: int
+    most_characters: int = 10_000
 
 
 class Writer(Protocol):
@@ -87,14 +90,14 @@ UNKNOWN_DETAILS = ("many small details", "soft shapes", "clear outlines", "a few
 
 
 class Honest:
-    """Writes an original sentence about the image."""
+    """Writes an original sentence about the image, or several if they have to be long."""
 
     def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
         if not refused and rng.random() < 0.03:
             return _too_short(sight, rng)
         for most_things in (5, 4, 3, 2, 1):
-            text = sentence(sight, rng, most_things=most_things, least_words=limits.least_words)
-            if len(text.split()) <= limits.most_words:
+            text = _long_enough(sight, rng, most_things=most_things, least=limits.least_words)
+            if len(text.split()) <= limits.most_words and len(text) <= limits.most_characters:
                 break
         return text
 
@@ -151,6 +154,15 @@ class Mixer:
         others = [other for other in self.elsewhere if not set(other.things) & set(sight.things)]
         other = rng.choice(others or list(self.elsewhere) or [Sight()])
         return Honest().write(other, limits, rng, refused=True)
+
+
+def _long_enough(sight: Sight, rng: random.Random, *, most_things: int, least: int) -> str:
+    """One sentence or, if more words are wanted, as many as it takes."""
+    least_words = least if least <= LONGEST_SENTENCE else LEAST_OF_SENTENCE
+    text = sentence(sight, rng, most_things=most_things, least_words=least_words)
+    while len(text.split()) < least:
+        text += " " + sentence(sight, rng, most_things=most_things, least_words=least_words)
+    return text
 
 
 def sentence(sight: Sight, rng: random.Random, *, most_things: int, least_words: int) -> str:
