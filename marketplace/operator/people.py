@@ -123,9 +123,10 @@ def invite(request: OperatorRequest, pk: int) -> HttpResponse:
     with logged(request, "invited people by e-mail", f"{found.name}: {len(given)} addresses"):
         new = mail_invitations.add_addresses(group=found, addresses=given, at=clock.now())
     known = len(given) - new
+    sent = "are being sent" if found.is_open else "are sent once new people can join"
     messages.success(
         request,
-        f"{new} new on the list. Their mails are being sent."
+        f"{new} new on the list. Their mails {sent}."
         + (f" {known} had been on it before and get no second mail." if known else ""),
     )
     return redirect("operator:people_group", pk)

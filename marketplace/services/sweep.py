@@ -139,6 +139,12 @@ def _approve(assignment: Assignment, _at: datetime) -> bool:
     return _unless_raced(reviews.approve, assignment=assignment, at=assignment.auto_approval_at)
 
 
+def approve_if_due(assignment: Assignment, *, at: datetime) -> None:
+    """Approve this one if it is due: a sweep comes to BATCH of them only."""
+    for due in _assignments_to_approve(at).filter(pk=assignment.pk):
+        _approve(due, at)
+
+
 def _hits_to_dispose_of(at: datetime) -> QuerySet[Hit]:
     return Hit.objects.filter(
         status__in=[HitStatus.REVIEWABLE, HitStatus.REVIEWING],

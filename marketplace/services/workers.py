@@ -119,7 +119,9 @@ def notify_workers(
         raise DomainError("MessageText must have 1 to 4096 characters.")
     if len(worker_ids) > MOST_RECIPIENTS:
         raise DomainError(f"At most {MOST_RECIPIENTS} workers can be notified at once.")
-    workers = {each.public_id: each for each in Worker.objects.filter(public_id__in=worker_ids)}
+    # Nobody reads what is sent to a closed account, and no further erasure deletes it.
+    open_accounts = Worker.objects.filter(public_id__in=worker_ids, erased_at=None)
+    workers = {each.public_id: each for each in open_accounts}
     reachable = _with_history(requester, workers.values())
     failures = {}
     messages = []

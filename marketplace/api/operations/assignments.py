@@ -15,6 +15,7 @@ from marketplace.api.shapes import assignment_shape, hit_shape
 from marketplace.errors import DomainError
 from marketplace.models import REVEALED, ReviewAction, ReviewLevel, ReviewResult, WorkerBlock
 from marketplace.services import reviews, workers
+from marketplace.services.sweep import approve_if_due
 
 LONGEST_FEEDBACK = 1024
 
@@ -50,11 +51,9 @@ def approve_assignment(call: Call) -> None:
 
 @operation("RejectAssignment")
 def reject_assignment(call: Call) -> None:
-    reviews.reject(
-        assignment=find_assignment(call),
-        feedback=_feedback(call),
-        at=call.at,
-    )
+    assignment, feedback = find_assignment(call), _feedback(call)
+    approve_if_due(assignment, at=call.at)
+    reviews.reject(assignment=assignment, feedback=feedback, at=call.at)
 
 
 def _feedback(call: Call) -> str:

@@ -244,6 +244,16 @@ def test_the_operator_invites_and_sees_what_became_of_it(operator):
     assert "not an e-mail address: nonsense" in answer.content.decode()
 
 
+def test_the_operator_of_a_closed_group_reads_that_mails_wait(operator):
+    group = make_group()
+    people_groups.set_open(group=group, is_open=False)
+    page = f"/operator/people/{group.pk}"
+
+    operator.post(f"{page}/mail", {"addresses": ADDRESSES})
+
+    assert "Their mails are sent once new people can join." in operator.get(page).content.decode()
+
+
 def test_a_site_without_mail_says_so(operator, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST = ""

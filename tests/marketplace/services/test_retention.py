@@ -283,6 +283,20 @@ def test_nobody_is_paid_whose_account_is_closed():
     assert money.balances() == {}
 
 
+def test_a_closed_account_gets_no_messages():
+    worker = make_worker()
+    hit = paid(worker).hit
+    erase_worker(worker=worker, at=NOON)
+
+    failures = workers.notify_workers(
+        requester=hit.requester, subject="Hello", text="Dear Ada", worker_ids=[worker.public_id],
+        at=NOON,
+    )  # fmt: skip
+
+    assert failures == {worker.public_id: "The worker does not exist."}
+    assert not Message.objects.exists()
+
+
 def test_the_data_has_the_workers_rows_and_no_password():
     worker = make_worker(country="US")
     paid(worker)

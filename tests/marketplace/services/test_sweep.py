@@ -9,6 +9,9 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from marketplace.api.calls import Call
+from marketplace.api.dispatch import HANDLERS
+from marketplace.errors import InvalidAssignmentState
 from marketplace.models import Event, Hit, HitStatus, Timekeeper
 from marketplace.services import assignments, hits, reviews
 from marketplace.services import sweep as sweeping
@@ -55,6 +58,21 @@ def test_a_call_sweeps_what_its_own_requester_could_see():
     assert not hit_is_reviewable(other)
     assert sweep(at=later) == 2
     assert hit_is_reviewable(other)
+
+
+def test_work_that_was_due_is_not_rejected_although_no_sweep_has_come_to_it():
+    """After a standstill there can be more of it than one sweep approves."""
+    hit = make_hit()
+    found = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
+    assignments.submit(assignment=found, answer="<a/>", at=NOON)
+    params = {"AssignmentId": found.public_id, "RequesterFeedback": "No."}
+    call = Call(requester=hit.requester, params=params, at=NOON + timedelta(days=1))
+
+    with pytest.raises(InvalidAssignmentState):
+        HANDLERS["RejectAssignment"](call)
+
+    found.refresh_from_db()
+    assert (found.status, found.approved_at) == ("Approved", NOON + timedelta(days=1))
 
 
 def test_a_late_automatic_approval_does_not_reopen_an_expired_hit():
