@@ -16,7 +16,7 @@ from annotate.models import Image, ImageSource
 from annotate.services.images import BrokenFile
 from annotate.services.own_images import Found, KnownFile, OwnFile, is_system_file
 from background.outgoing.buckets import BucketFile, bucket_of, files_in, read_file
-from background.outgoing.exchange import NotFetched, fetch
+from background.outgoing.exchange import RequestFailed, fetch
 from corpora.errors import DomainError
 from corpora.reading.files import decoded
 
@@ -50,7 +50,7 @@ def _fetched(remote: Remote, folder: Path) -> Found:
         return BrokenFile(remote.url, f"has an address of more than {LONGEST_URL} characters")
     try:
         content = remote.read()
-    except NotFetched as error:
+    except RequestFailed as error:
         return BrokenFile(remote.url, f"could not be fetched. {error}")
     # The suffix may say what the content is.
     path = folder / f"image{Path(remote.name).suffix[:10]}"
@@ -105,7 +105,7 @@ def files_in_bucket(address: str) -> list[Remote]:
     def remote(file: BucketFile) -> Remote:
         def read() -> bytes:
             if file.size > most:
-                raise NotFetched(f"It is larger than {settings.IMAGE_MAX_MB} MB.")
+                raise RequestFailed(f"It is larger than {settings.IMAGE_MAX_MB} MB.")
             return read_file(file)
 
         return Remote(file.url, file.key.removeprefix(prefix).lstrip("/"), read)

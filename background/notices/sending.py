@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import hmac
-import http.client
 import json
 import logging
 from collections.abc import Iterator, Mapping
@@ -16,7 +15,7 @@ from django.utils import timezone
 from background.failures import note_failure
 from background.models import Delivery, DeliveryStatus, FailureSource
 from background.notices.choices import still_wants
-from background.outgoing.exchange import AddressRefused, exchange
+from background.outgoing.exchange import RequestFailed, exchange
 from corpora.errors import one_line
 from shared.database.queues import claim, held
 
@@ -62,7 +61,7 @@ def try_delivery(delivery: Delivery, *, at: datetime) -> None:
             _post(delivery, at)
         else:
             _mail(delivery)
-    except (NotDelivered, OSError) as error:
+    except (RequestFailed, OSError) as error:
         _failed(delivery, one_line(error), at)
     except Exception as error:
         # A bug or a broken mail server must not stop the other deliveries.
@@ -160,10 +159,6 @@ PREFIX = "whsec_"
 MOST_READ = 65_536
 
 
-class NotDelivered(Exception):
-    """The webhook did not accept the request; the message says why."""
-
-
 def signature(secret: str, key: str, timestamp: int, body: bytes) -> str:
     """The signature of the Standard Webhooks specification: HMAC-SHA256 of id, time and body."""
     signed = f"{key}.{timestamp}.".encode() + body
@@ -179,26 +174,20 @@ def post(
     seconds: float,
     allows_private: bool = False,
 ) -> None:
-    """Send the body; raises NotDelivered unless the answer is 2xx within so many seconds."""
-    try:
-        answer = exchange(
-            url,
-            method="POST",
-            body=body,
-            headers=headers,
-            seconds=seconds,
-            most_bytes=MOST_READ,
-            allows_private=allows_private,
-        )
-    except AddressRefused as error:
-        raise NotDelivered(str(error)) from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = str(error) or type(error).__name__
-        raise NotDelivered(f"No answer: {reason[:300]}") from error
+    """Send the body; raises RequestFailed unless the answer is 2xx within so many seconds."""
+    answer = exchange(
+        url,
+        method="POST",
+        body=body,
+        headers=headers,
+        seconds=seconds,
+        most_bytes=MOST_READ,
+        allows_private=allows_private,
+    )
     if 300 <= answer.status < 400:
-        raise NotDelivered(
+        raise RequestFailed(
             f"The answer was a redirect ({answer.status}) to {answer.location[:200]}. Redirects "
             "are not followed: enter the final address."
         )
     if not 200 <= answer.status < 300:
-        raise NotDelivered(f"The answer was {answer.status}.")
+        raise RequestFailed(f"The answer was {answer.status}.")

@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 
-from background.outgoing.exchange import NotFetched
+from background.outgoing.exchange import RequestFailed
 from corpora.errors import DomainError, one_line
 
 SCHEME = "s3://"
@@ -54,12 +54,12 @@ def files_in(address: str) -> Iterator[BucketFile]:
 
 
 def read_file(file: BucketFile) -> bytes:
-    """The content of a file. Raises NotFetched."""
+    """The content of a file. Raises RequestFailed."""
     try:
         answer = _client().get_object(Bucket=file.bucket, Key=file.key)
         content: bytes = answer["Body"].read()
     except (BotoCoreError, ClientError, OSError) as error:
-        raise NotFetched(one_line(error)) from error
+        raise RequestFailed(one_line(error)) from error
     return content
 
 

@@ -28,8 +28,12 @@ THREAD = "resolve a host name"
 _lookups = BoundedSemaphore(MOST_LOOKUPS)
 
 
-class AddressRefused(Exception):
-    """No request may go to this address; the message says why."""
+class RequestFailed(Exception):
+    """There is no answer, or none that helps; the message says why."""
+
+
+class AddressRefused(RequestFailed):
+    """No request may go to this address."""
 
 
 class Target(NamedTuple):
@@ -157,17 +161,17 @@ def exchange(
     headers: Mapping[str, str] | None = None,
     allows_private: bool = False,
 ) -> Answer:
-    """Send a request and read the response, all within so many seconds.
-
-    Raises AddressRefused, OSError, http.client.HTTPException and ValueError.
-    """
+    """Send a request and read the response, all within so many seconds; raises RequestFailed."""
     target, began = parse(url), monotonic()
-    addresses = resolve(target, seconds=seconds)
-    if not allows_private:
-        check_public(target.host, addresses)
-    # A timeout of 0 would mean a socket that never waits.
-    left = max(seconds - (monotonic() - began), 0.001)
-    return _exchange(target, addresses[0], method, body, headers or {}, left, most_bytes)
+    try:
+        addresses = resolve(target, seconds=seconds)
+        if not allows_private:
+            check_public(target.host, addresses)
+        # A timeout of 0 would mean a socket that never waits.
+        left = max(seconds - (monotonic() - began), 0.001)
+        return _exchange(target, addresses[0], method, body, headers or {}, left, most_bytes)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise RequestFailed(f"No answer: {(str(error) or type(error).__name__)[:300]}") from error
 
 
 def _exchange(
@@ -231,37 +235,28 @@ MOST_REDIRECTS = 3
 HEADERS = {"Accept": "image/*,*/*;q=0.5", "User-Agent": "caption-campaigns"}
 
 
-class NotFetched(Exception):
-    """The file could not be fetched; the message says why."""
-
-
 def fetch(url: str, *, seconds: float, most_bytes: int, allows_private: bool = False) -> bytes:
-    """The file at this http or https URL. Raises NotFetched.
+    """The file at this http or https URL. Raises RequestFailed.
 
     Up to MOST_REDIRECTS redirects are followed; each address is checked like the first one.
     `seconds` is the time for each request, `most_bytes` the largest size.
     """
     asked = url
     for _ in range(MOST_REDIRECTS + 1):
-        try:
-            answer = exchange(
-                url,
-                method="GET",
-                headers=HEADERS,
-                seconds=seconds,
-                most_bytes=most_bytes,
-                allows_private=allows_private,
-            )
-        except AddressRefused as error:
-            raise NotFetched(str(error)) from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise NotFetched(f"No answer: {(str(error) or type(error).__name__)[:300]}") from error
+        answer = exchange(
+            url,
+            method="GET",
+            headers=HEADERS,
+            seconds=seconds,
+            most_bytes=most_bytes,
+            allows_private=allows_private,
+        )
         if 300 <= answer.status < 400 and answer.location:
             url = urljoin(url, answer.location)
             continue
         if answer.status != 200:
-            raise NotFetched(f"The server's answer was {answer.status}.")
+            raise RequestFailed(f"The server's answer was {answer.status}.")
         if answer.is_cut:
-            raise NotFetched(f"It is larger than {most_bytes / 1_000_000:g} MB.")
+            raise RequestFailed(f"It is larger than {most_bytes / 1_000_000:g} MB.")
         return answer.content
-    raise NotFetched(f"{asked} leads to more than {MOST_REDIRECTS} redirects.")
+    raise RequestFailed(f"{asked} leads to more than {MOST_REDIRECTS} redirects.")

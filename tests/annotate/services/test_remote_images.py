@@ -13,7 +13,7 @@ from PIL import Image as Picture
 
 from annotate.images.files import file_path
 from annotate.models import Image
-from background.outgoing.exchange import NotFetched, check_public, fetch
+from background.outgoing.exchange import RequestFailed, check_public, fetch
 from tests.amazon import running_moto
 from tests.hooks import endless
 
@@ -178,33 +178,33 @@ def test_a_redirect_is_checked_like_the_first_address(site, monkeypatch):
             check_public(host, addresses)
 
     monkeypatch.setattr("background.outgoing.exchange.check_public", check_once)
-    with pytest.raises(NotFetched, match="private network"):
+    with pytest.raises(RequestFailed, match="private network"):
         fetch(f"{site.url}/a", **limits)
 
 
 def test_endless_redirects_end(site):
     site.redirects = {"/a": "/a"}
 
-    with pytest.raises(NotFetched, match="more than 3 redirects"):
+    with pytest.raises(RequestFailed, match="more than 3 redirects"):
         fetch(f"{site.url}/a", seconds=10, most_bytes=100, allows_private=True)
 
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(site):
     site.files = {"/large": b"x" * 1001}
 
-    with pytest.raises(NotFetched, match=r"larger than 0\.001 MB"):
+    with pytest.raises(RequestFailed, match=r"larger than 0\.001 MB"):
         fetch(f"{site.url}/large", seconds=10, most_bytes=1000, allows_private=True)
 
 
 @pytest.mark.parametrize("byte", [b"", b"x"])
 def test_an_answer_that_never_ends_has_a_time_limit(byte):
-    with endless(byte) as url, pytest.raises(NotFetched, match="nothing complete within 0.2 s"):
+    with endless(byte) as url, pytest.raises(RequestFailed, match="nothing complete within 0.2 s"):
         fetch(url, seconds=0.2, most_bytes=10**9, allows_private=True)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://user@example.org/", "no url"])
 def test_other_addresses_are_refused(url):
-    with pytest.raises(NotFetched):
+    with pytest.raises(RequestFailed):
         fetch(url, seconds=1, most_bytes=10)
 
 

@@ -10,9 +10,9 @@ from time import sleep
 
 import pytest
 
-from background.notices.sending import NotDelivered, post, signature
+from background.notices.sending import post, signature
 from background.outgoing import exchange
-from background.outgoing.exchange import AddressRefused, check_url, is_public, parse
+from background.outgoing.exchange import AddressRefused, RequestFailed, check_url, is_public, parse
 from tests.hooks import endless, receiver
 
 
@@ -93,7 +93,7 @@ def test_a_request_arrives_with_its_body_and_headers():
 
 
 def test_loopback_is_refused_before_anything_is_sent():
-    with receiver() as found, pytest.raises(NotDelivered, match="private network"):
+    with receiver() as found, pytest.raises(RequestFailed, match="private network"):
         post(found.url, b"{}", {}, seconds=60)
 
     assert found.requests == []
@@ -102,7 +102,7 @@ def test_loopback_is_refused_before_anything_is_sent():
 def test_a_name_that_leads_to_loopback_is_refused(monkeypatch):
     monkeypatch.setattr("background.outgoing.exchange.resolve", lambda *_, **__: ["127.0.0.1"])
 
-    with pytest.raises(NotDelivered, match=r"to which hooks\.example leads"):
+    with pytest.raises(RequestFailed, match=r"to which hooks\.example leads"):
         post("http://hooks.example/", b"{}", {}, seconds=60)
 
 
@@ -111,7 +111,7 @@ def test_one_private_address_among_public_ones_is_refused(monkeypatch):
         "background.outgoing.exchange.resolve", lambda *_, **__: ["8.8.8.8", "10.0.0.1"]
     )
 
-    with pytest.raises(NotDelivered, match=r"10\.0\.0\.1"):
+    with pytest.raises(RequestFailed, match=r"10\.0\.0\.1"):
         post("http://hooks.example/", b"{}", {}, seconds=60)
 
 
@@ -125,7 +125,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch):
     monkeypatch.setattr("background.outgoing.exchange.resolve", lambda *_, **__: ["8.8.8.8"])
     monkeypatch.setattr(socket, "create_connection", connect)
 
-    with pytest.raises(NotDelivered, match="No answer: refused"):
+    with pytest.raises(RequestFailed, match="No answer: refused"):
         post("https://hooks.example/", b"{}", {}, seconds=60)
 
     assert asked == [("8.8.8.8", 443)]
@@ -133,20 +133,20 @@ def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch):
 
 def test_a_redirect_is_not_followed():
     with receiver() as second, receiver(status=302, location=second.url) as first:
-        with pytest.raises(NotDelivered, match=r"a redirect \(302\) to http"):
+        with pytest.raises(RequestFailed, match=r"a redirect \(302\) to http"):
             post(first.url, b"{}", {}, seconds=60, allows_private=True)
 
         assert (len(first.requests), second.requests) == (1, [])
 
 
 def test_an_answer_that_is_not_2xx_is_a_failure():
-    with receiver(status=500) as found, pytest.raises(NotDelivered, match="The answer was 500"):
+    with receiver(status=500) as found, pytest.raises(RequestFailed, match="The answer was 500"):
         post(found.url, b"{}", {}, seconds=60, allows_private=True)
 
 
 @pytest.mark.parametrize("byte", [b"", b"H"])
 def test_a_webhook_that_never_ends_its_answer_has_a_time_limit(byte):
-    with endless(byte) as url, pytest.raises(NotDelivered, match="nothing complete within 0.2 s"):
+    with endless(byte) as url, pytest.raises(RequestFailed, match="nothing complete within 0.2 s"):
         post(url, b"{}", {}, seconds=0.2, allows_private=True)
 
 
@@ -174,16 +174,16 @@ def lookups():
 
 @pytest.mark.usefixtures("silent_resolver")
 def test_a_name_that_is_not_resolved_in_time_is_not_delivered_to():
-    with pytest.raises(NotDelivered, match=r"hooks\.example was not resolved within 0\.1 s"):
+    with pytest.raises(RequestFailed, match=r"hooks\.example was not resolved within 0\.1 s"):
         post("https://hooks.example/", b"{}", {}, seconds=0.1)
 
 
 @pytest.mark.usefixtures("silent_resolver")
 def test_names_that_are_never_resolved_leave_a_limited_number_of_threads():
     for _ in range(2):
-        with pytest.raises(NotDelivered, match="was not resolved"):
+        with pytest.raises(RequestFailed, match="was not resolved"):
             post("https://hooks.example/", b"{}", {}, seconds=0.05)
-    with pytest.raises(NotDelivered, match="too many other host names"):
+    with pytest.raises(RequestFailed, match="too many other host names"):
         post("https://hooks.example/", b"{}", {}, seconds=0.05)
 
     assert len(lookups()) == 2
@@ -210,14 +210,14 @@ def test_the_time_for_resolving_counts_as_time_of_the_request(monkeypatch):
     monkeypatch.setattr("background.outgoing.exchange.resolve", resolve)
     monkeypatch.setattr(socket, "create_connection", connect)
 
-    with pytest.raises(NotDelivered, match="refused"):
+    with pytest.raises(RequestFailed, match="refused"):
         post("https://hooks.example/", b"{}", {}, seconds=60)
 
     assert left[0] <= 59.8
 
 
 def test_a_host_name_that_cannot_be_encoded_is_an_error_of_the_request():
-    with pytest.raises(NotDelivered, match="not a valid host name"):
+    with pytest.raises(RequestFailed, match="not a valid host name"):
         post(f"https://{'a' * 70}.example/", b"{}", {}, seconds=60)
 
 
