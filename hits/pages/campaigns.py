@@ -30,7 +30,7 @@ from annotate.pages.lookups import campaign_of
 from annotate.queries.progress import Progress, Step, progress, progress_by_campaign
 from corpora.wording import counted
 from hits.models import HitStatus
-from hits.pages.next_steps import how_people_get_in, next_steps
+from hits.pages.next_steps import how_people_get_in, next_steps, steps_of_reviewers
 from hits.pages.sync_states import sync_state
 from hits.queries.costs import MINIMUM_WAGE, ZERO, outstanding_slots, slot_cost, spend
 from hits.queries.statistics import (
@@ -64,14 +64,16 @@ class CampaignFilters(FilterForm):
 
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponseBase:
-    """List the team's campaigns, the latest first; also as a CSV file."""
+    """List the team's campaigns, the latest first, and what waits for reviewers; also as a CSV
+    file."""
     team = current_team(request)
+    rights = rights_in(request, team)
     filters = CampaignFilters(request)
     releases = Release.objects.of_outer_campaign().order_by()
     release_count = releases.annotate(count=Func("pk", function="COUNT")).values("count")
     rows = filters.found_in(Campaign.objects.of_team(team).annotate(release_count=release_count))
     if wants_csv(request):
-        sees_money = Right.SEE_MONEY in rights_in(request, team)
+        sees_money = Right.SEE_MONEY in rights
         return csv_file(
             "campaigns", _columns(progress_by_campaign(rows), sees_money=sees_money), rows
         )
@@ -81,6 +83,7 @@ def campaigns(request: HttpRequest) -> HttpResponseBase:
         "page": page,
         "campaigns": [(campaign, numbers[campaign.pk]) for campaign in page],
         "filters": filters,
+        "steps": steps_of_reviewers(team) if Right.REVIEW in rights else [],
     }
     return render(request, "hits/campaign_list.html", context)
 

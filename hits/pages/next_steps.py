@@ -1,13 +1,14 @@
 """The next things that a person has to do for a campaign, the most urgent first."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import Min
+from django.db.models import Func, Min, OuterRef, QuerySet
 from django.urls import reverse
 
-from accounts.models import Right
+from accounts.models import Right, Team
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Release
 from annotate.queries.progress import Progress
@@ -17,7 +18,13 @@ from hits.mturk.endpoints import endpoint_of, is_amazons
 from hits.pages.hand_over import admin_page
 from hits.queries.costs import Spend, estimate, family_estimate, shortfall
 from hits.services.syncs import sync_jobs
-from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdicts
+from qualcontrol.models import (
+    Appeal,
+    HeldPayment,
+    Proposal,
+    SpotCheck,
+    waiting_for_verdicts,
+)
 
 
 @dataclass(frozen=True)
@@ -67,9 +74,9 @@ def _publish(campaign: Campaign) -> NextStep:
         number = len(family.members)
         together = f" {family.responses:,} in all {number} languages: ${family.total:,.2f}."
     responses = counted(cost.responses, kind.answer_name, kind.answers_name)
+    dollars = f"${cost.total:,.2f}, including fees" if cost.total else "nothing"
     return NextStep(
-        f"Nothing is published yet. Estimated cost of {responses}: ${cost.total:,.2f}, including "
-        f"fees.{together}",
+        f"Nothing is published yet. Estimated cost of {responses}: {dollars}.{together}",
         "Publish campaign …",
         reverse("hits:publish", args=[campaign.slug]),
         needs=Right.MANAGE,
@@ -159,6 +166,10 @@ def _to_pay(campaign: Campaign) -> list[NextStep]:
 def _to_decide(campaign: Campaign) -> list[NextStep]:
     proposals = Proposal.objects.open().filter(campaign=campaign).count()
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign).count()
+    return _decisions(campaign.slug, proposals, appeals)
+
+
+def _decisions(slug: str, proposals: int, appeals: int) -> list[NextStep]:
     wait = []
     if proposals:
         wait.append(f"{counted(proposals, 'worker is', 'workers are')} proposed for exclusion")
@@ -166,20 +177,47 @@ def _to_decide(campaign: Campaign) -> list[NextStep]:
         wait.append(f"{counted(appeals, 'appeal needs', 'appeals need')} an answer")
     if not wait:
         return []
-    address = reverse("qualcontrol:quality", args=[campaign.slug])
+    address = reverse("qualcontrol:quality", args=[slug])
     return [NextStep(f"{' and '.join(wait)}.", "Review decisions", address, needs=Right.REVIEW)]
 
 
 def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
+    workers = waiting_for_verdicts(campaign).count() if open_checks else 0
+    return _reviews(campaign.slug, campaign.kind, open_checks, workers)
+
+
+def _reviews(slug: str, kind_name: str, open_checks: int, workers: int = 0) -> list[NextStep]:
     if not open_checks:
         return []
-    kind = KINDS[campaign.kind]
+    kind = KINDS[kind_name]
     what = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
-    address = reverse("qualcontrol:queue", args=[campaign.slug], query={"only": "required"})
+    address = reverse("qualcontrol:queue", args=[slug], query={"only": "required"})
     sentence = f"{what} review."
-    if workers := waiting_for_verdicts(campaign).count():
+    if workers:
         sentence += f" {counted(workers, 'worker is', 'workers are')} waiting for it."
     return [NextStep(sentence, "Review", address, needs=Right.REVIEW)]
+
+
+def steps_of_reviewers(team: Team | None) -> list[NextStep]:
+    """What waits for the reviewers of a team in each of its campaigns, the latest first."""
+    rows = Campaign.objects.of_team(team).annotate(
+        open_checks=_number(SpotCheck.objects.open().filter(campaign=OuterRef("pk"))),
+        open_proposals=_number(Proposal.objects.open().filter(campaign=OuterRef("pk"))),
+        open_appeals=_number(Appeal.objects.open().filter(exclusion__campaign=OuterRef("pk"))),
+    )
+    columns = ("slug", "kind", "open_checks", "open_proposals", "open_appeals")
+    return [
+        replace(step, sentence=f"{slug}: {step.sentence}")
+        for slug, kind, checks, proposals, appeals in rows.order_by(
+            "-created_at", "-pk"
+        ).values_list(*columns)
+        for step in (*_decisions(slug, proposals, appeals), *_reviews(slug, kind, checks))
+    ]
+
+
+def _number(rows: QuerySet[Any]) -> Any:
+    """The number of rows, as a column of another query."""
+    return rows.order_by().annotate(number=Func("pk", function="COUNT")).values("number")
 
 
 def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:

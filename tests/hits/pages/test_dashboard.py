@@ -15,7 +15,7 @@ from annotate.models import Campaign, CampaignStatus, Release, ResponseStatus
 from background.models import Job
 from hits.models import Sync
 from hits.queries.statistics import measured_pay, responses_per_hour
-from qualcontrol.models import Act, Decision
+from qualcontrol.models import Act, Decision, Proposal
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -29,6 +29,7 @@ from tests.factories import (
     SpotCheckFactory,
     TaskFactory,
     UserFactory,
+    WorkerFactory,
 )
 from tests.hits.conftest import make_campaign
 from tests.jobs import run_jobs
@@ -178,7 +179,7 @@ def test_the_campaign_list_shows_progress_within_what_is_wanted(
     ClaimFactory(task=TaskFactory(campaign=campaign))
     CampaignFactory.create_batch(4, tasks=2)
 
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         page = signed_in.get("/")
 
     numbers = {found.slug: overview for found, overview in page.context["campaigns"]}["pilot"]
@@ -319,6 +320,26 @@ def test_the_publish_page_shows_the_cost(signed_in):
 
     assert "$2.64" in page  # 22 captions at $0.10, and $0.02 for each as the fee
     assert "confirmed" not in page
+    assert "only numbers in its ledger" not in page
+
+
+def test_the_publish_page_says_what_fees_for_own_people_are(signed_in):
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2, config={"workers": {"who": "own"}})
+
+    page = signed_in.get("/campaigns/pilot/publish/").content.decode()
+
+    assert "At a marketplace of your own they are only numbers in its ledger." in page
+
+
+def test_the_publish_page_of_unpaid_work_shows_no_dollars(signed_in):
+    config = {"workers": {"who": "own"}, "hit": {"reward": 0}, "budget": 0}
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2, budget=0, config=config)
+
+    publish = signed_in.get("/campaigns/pilot/publish/").content.decode()
+    overview = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert "$" not in publish.partition("<main")[2]
+    assert "Estimated cost of 22 captions: nothing." in overview
 
 
 def test_the_production_marketplace_wants_a_confirmation(signed_in, settings, monkeypatch):
@@ -545,3 +566,24 @@ def test_a_reviewer_is_shown_the_next_review(client):
     page = client.get("/campaigns/pilot/").content.decode()
 
     assert "1 caption needs review." in page
+
+
+@pytest.mark.parametrize(("role", "sees"), [("REVIEWER", True), ("VIEWER", False)])
+def test_the_start_page_says_what_waits_for_reviewers_in_each_campaign(client, role, sees):
+    pilot, other = CampaignFactory(slug="pilot"), CampaignFactory(slug="other")
+    for campaign in (pilot, pilot, other):
+        SpotCheckFactory(campaign=campaign, response=ResponseFactory(task__campaign=campaign))
+    Proposal.objects.create(
+        campaign=other, worker=WorkerFactory(), reason="lists", proposed_at=NOON
+    )
+    CampaignFactory(slug="quiet")
+    client.force_login(UserFactory(team__role=role))
+
+    page = client.get("/")
+
+    assert [step.sentence for step in page.context["steps"]] == sees * [
+        "other: 1 worker is proposed for exclusion.",
+        "other: 1 caption needs review.",
+        "pilot: 2 captions need review.",
+    ]
+    assert ('href="/review/pilot/?only=required"' in page.content.decode()) == sees
