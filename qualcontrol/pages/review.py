@@ -49,7 +49,13 @@ from qualcontrol.review.items import (
 )
 from qualcontrol.review.judging import ask_second_opinion, judge_item, withdraw_question
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.review.undoing import change_verdict, last_judged, restore_response, undo_preview
+from qualcontrol.review.undoing import (
+    change_verdict,
+    last_judged,
+    last_judgement,
+    restore_response,
+    undo_preview,
+)
 from qualcontrol.services.errors import CannotAsk
 from qualcontrol.services.releasing import open_questions
 
@@ -102,9 +108,12 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         or _next(request, campaign, 1 + AHEAD, known)
     )
     if not items:
+        last = last_judgement(campaign, user_of(request))
         context = {
             "campaign": campaign,
-            "last": last_judged(campaign, user_of(request)),
+            "kind": KINDS[campaign.kind],
+            "last": last[1] if last else None,
+            "response": item_by_key(campaign, last[0]).response if last else None,
             "further": _further(campaign) if _only_required(request) else 0,
             "can_be_released": not (
                 missing(campaign)

@@ -80,6 +80,14 @@ def undo_preview(response: Response) -> UndoPreview:
 
 def last_judged(campaign: Campaign, reviewer: User) -> UUID | None:
     """The key of the item that the reviewer judged last and may take back."""
+    last = last_judgement(campaign, reviewer)
+    return last[0] if last else None
+
+
+def last_judgement(
+    campaign: Campaign, reviewer: User
+) -> tuple[UUID, Judgement | GoldAnswer] | None:
+    """The reviewer's last judgement that they may take back, with the key of its item."""
     judgements = Judgement.objects.filter(
         spot_check__campaign=campaign,
         spot_check__is_changed=False,
@@ -90,8 +98,8 @@ def last_judged(campaign: Campaign, reviewer: User) -> UUID | None:
     last = judgements.order_by("-at", "-pk").select_related("spot_check__response").first()
     gold = answers.order_by("-at", "-pk").select_related("gold__response").first()
     if gold is not None and (last is None or gold.at > last.at):
-        return gold.gold.response.key if gold.gold.response else gold.gold.key
-    return last.spot_check.response.key if last else None
+        return (gold.gold.response.key if gold.gold.response else gold.gold.key), gold
+    return (last.spot_check.response.key, last) if last else None
 
 
 def take_back(*, campaign: Campaign, key: UUID, reviewer: User, at: datetime) -> None:

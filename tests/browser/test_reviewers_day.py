@@ -180,6 +180,16 @@ def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, cam
     assert Judgement.objects.count() == 1
 
 
+def test_the_start_page_leads_a_reviewer_to_the_required_checks(page, site, sign_in, campaign):
+    sign_in(UserFactory(team__role="REVIEWER"))
+    box = page.get_by_role("region", name="Next")
+    expect(box).to_contain_text(f"{campaign.slug}: 9 captions need review.")
+
+    box.get_by_role("link", name="Review").click()
+
+    expect(to_go(page, 9)).to_be_visible()
+
+
 def test_a_skipped_caption_comes_again_at_the_end(page, site, sign_in, campaign):
     sign_in(UserFactory())
     open_queue(page, site, campaign)
@@ -206,6 +216,7 @@ def test_the_last_verdict_ends_with_a_page_that_says_so(page, site, sign_in, cam
     assert Judgement.objects.count() == 9
 
     page.wait_for_load_state()
+    expect(page.get_by_text("Judged good.")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("z")
     expect(page.get_by_text("Verdict taken back.")).to_be_visible()

@@ -156,6 +156,32 @@ def test_the_queue_of_one_campaign_holds_nothing_of_another(client, campaign):
     assert "No captions to review" in page.content.decode()
 
 
+@pytest.mark.parametrize("is_gold", [False, True])
+def test_the_end_of_the_queue_shows_the_last_verdict_which_can_be_taken_back(
+    client, campaign, is_gold
+):
+    if is_gold:
+        item = seed_gold(
+            task=TaskFactory(campaign=campaign),
+            text="A purple cow.",
+            reason="wrong",
+            actor=UserFactory(),
+            at=NOON,
+        )
+    else:
+        item = submitted(campaign, text="A purple cow.")
+    fields = {"verdict": "BAD", "reason": "vague"}
+    address = reverse("qualcontrol:judge", args=["pilot", key_of(item)])
+
+    page = client.post(address, fields, follow=True).content.decode()
+
+    assert "No captions to review" in page
+    assert "A purple cow." in page
+    # No word more of either, or reviewers would recognise gold items.
+    assert "<p>Judged bad.</p>" in page
+    assert "data-review-undo>" in page
+
+
 def test_two_reviewers_are_shown_different_captions(client, campaign):
     submitted(campaign)
     submitted(campaign)
