@@ -227,9 +227,12 @@ class OfferedTasks:
     @property
     def is_done(self) -> bool:
         """Whether the member has done their share, or all that there is for them at the moment."""
-        if self.is_begun or not self.done:
-            return False
-        return not self.has_more or (self.offer.share is not None and self.done >= self.offer.share)
+        return not self.is_begun and bool(self.done) and (self.has_share or not self.has_more)
+
+    @property
+    def has_share(self) -> bool:
+        """Whether the member has done as many as each member may do."""
+        return self.offer.share is not None and self.done >= self.offer.share
 
     @property
     def thanks(self) -> str:
@@ -238,7 +241,11 @@ class OfferedTasks:
             "You have done all {count} tasks. Thank you!",
             self.done,
         )
-        return text.format(count=self.done)
+        thanks = text.format(count=self.done)
+        if self.has_share:
+            return thanks
+        # As the next round of a text, which opens when others have done theirs.
+        return thanks + " " + _("If more tasks come for you, you find them here.")
 
 
 @require_GET

@@ -30,6 +30,7 @@ export function draftsIn(storage, now = Date.now) {
         if (!isMine || read(key).until <= now()) storage.removeItem(key);
       }
     },
+    any: () => keys().length > 0,
     /** Delete all, and keep nothing that the page in the frame sends after that. */
     clear() {
       isOver = true;
@@ -62,7 +63,10 @@ function mount(storage) {
   if (worker) drafts.tidy(worker);
   // Not the forms after which the site asks first.
   document.querySelectorAll("[data-signs-out]").forEach((form) => {
-    form.addEventListener("submit", drafts.clear);
+    form.addEventListener("submit", (event) => {
+      if (drafts.any() && !confirm(form.dataset.signsOut)) event.preventDefault();
+      else drafts.clear();
+    });
   });
   document.querySelectorAll("[data-task-frame='assignment']").forEach((frame) => {
     mountFrame(frame, drafts);

@@ -99,9 +99,12 @@ def test_a_task_that_is_left_is_continued_with_what_was_written(phone: Page, lin
         SENTENCE.format(1)
     )
 
-    # Signing out deletes it wherever the person is.
+    # Signing out deletes it wherever the person is, and not before they are sure.
     phone.get_by_role("link", name="Home").tap()
     phone.get_by_role("button", name="Sign out").tap()
+    phone.get_by_text("You have no password").wait_for()
+    assert phone.evaluate(drafts) != []
+    phone.once("dialog", lambda dialog: dialog.accept())
     phone.get_by_role("main").get_by_role("button", name="Sign out").tap()
     phone.wait_for_url("**/sign-in*")
     assert phone.evaluate(drafts) == []

@@ -297,12 +297,20 @@ def test_the_next_person_on_the_computer_gets_nothing_of_it(page, marketplace, c
     assert kept_in(page) == []
 
 
-def test_signing_out_deletes_what_is_not_sent(page, worker, campaign):
+def test_signing_out_asks_before_it_deletes_what_is_not_sent(page, worker, campaign):
     accept(page, worker, campaign)
     write_and_wait(page)
-    address = page.url
+    address, asked = page.url, []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name="Sign out").click()
+    page.reload()
+    expect(task_of(page).get_by_text("What you had entered is back.")).to_be_visible()
+    assert "Signing out deletes it." in asked[0]
+
+    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in*")
+    assert kept_in(page) == []
     page.goto(worker.sign_in_url)
     page.goto(address)
 

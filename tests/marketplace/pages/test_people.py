@@ -132,7 +132,9 @@ def test_a_share_ends_a_persons_tasks_but_not_the_others():
     work(first, offer)
 
     assert first.post(f"/home/next/{offer.pk}").url == "/home"
-    assert "You have done all 2 tasks" in words_of(first.get("/home"))
+    page = words_of(first.get("/home"))
+    assert "You have done all 2 tasks" in page
+    assert "If more tasks come for you" not in page
     work(second, offer)
 
 
@@ -145,7 +147,8 @@ def test_after_the_last_task_that_there_is_a_person_is_thanked_once():
     person.post(f"/home/next/{offer.pk}")
 
     page = words_of(person.get("/home"))
-    assert page.count("You have done all 3 tasks. Thank you!") == 1
+    thanks = "You have done all 3 tasks. Thank you! If more tasks come for you, you find them here."
+    assert page.count(thanks) == 1
     assert "Look again later" not in page
 
 
