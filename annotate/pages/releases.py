@@ -55,6 +55,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
     found = release_of(request, name)
     kind = KINDS[found.campaign.kind]
     images = found.images.select_related("task__image", "task__campaign")
+    page = page_of(images.prefetch_related(*kind.released_relations), request, per_page=10)
     context = {
         "release": found,
         "campaign": found.campaign,
@@ -72,7 +73,9 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "quality": list(quality_of(found)),
         "withdrawn_count": withdrawn_in(found),
         **(_hidden(found) if found.hidden else {}),
-        "page": page_of(images.prefetch_related(*kind.released_relations), request, per_page=10),
+        "page": page,
+        # Images without classes, as one's own photographs, have no domains.
+        "has_domains": any(image.record.get("domain") for image in page),
     }
     return render(request, "annotate/release.html", context)
 

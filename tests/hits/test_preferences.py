@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from io import StringIO
 from urllib.parse import urlsplit
 
@@ -284,6 +285,7 @@ def test_votes_go_through_the_marketplace_to_a_ranking(
     page = " ".join(admin_client.get("/releases/ranked/").content.decode().split())
     assert "Which text describes the image better?" in page
     assert "12 votes, 0% of them ties." in page
+    assert re.search(r'<p class="hint">better: [AB] is slightly better \(2\)</p>', page)
 
 
 @pytest.mark.django_db

@@ -199,7 +199,7 @@ def test_earnings_add_up(worker):
     assert "Total earned $1.75" in text
     assert "Approved HITs (1) $1.50" in text
     assert "Bonuses $0.25" in text
-    assert "Waiting for approval (1) $1.50" in text
+    assert "Submitted, not checked yet (1) $1.50" in text
     assert "Not a sentence." in text
     assert "Careful work" in text
 

@@ -1,5 +1,6 @@
 """Preferences as a task type: a worker says which of two captions of an image is better."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -236,7 +237,7 @@ class PreferenceKind(RatingKind):
                 {
                     "sides": [each["a"], each["b"]],
                     "votes": " · ".join(
-                        f"{name}: {', '.join(map(str, steps))}"
+                        f"{name}: {_in_words(steps)}"
                         for name, steps in _steps(each["votes"]).items()
                     ),
                 }
@@ -258,3 +259,8 @@ def _steps(votes: Iterable[Mapping[str, int]]) -> dict[str, list[int]]:
         for name in vote.keys() - {"worker"}:
             found.setdefault(name, []).append(vote[name])
     return dict(sorted(found.items()))
+
+
+def _in_words(steps: Iterable[int]) -> str:
+    """How many workers chose each step: `A is much better (2), no difference (1)`."""
+    return ", ".join(f"{STEPS[step - 1]} ({n})" for step, n in sorted(Counter(steps).items()))

@@ -58,6 +58,16 @@ def test_a_releases_page_shows_its_captions_and_its_files(
         assert f'href="/releases/v1/{file}"' in page
 
 
+def test_a_release_names_its_table_of_domains_where_an_image_has_one(signed_in, release):
+    without = signed_in.get("/releases/v1/").content.decode()
+    image = release.images.first()
+    image.record["domain"] = "in-domain"
+    image.save()
+
+    assert "domains by" not in without
+    assert "domains by coco-80" in signed_in.get("/releases/v1/").content.decode()
+
+
 def test_a_release_without_baselines_offers_none(signed_in):
     config = {"references": 1, "baselines": 0}
     task = TaskFactory(campaign=CampaignFactory(slug="plain", config=config))

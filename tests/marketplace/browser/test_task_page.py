@@ -37,6 +37,7 @@ def test_a_second_tab_learns_that_the_first_has_submitted(browser, accepted):
     submit(second, "A cat.")
 
     expect(second.get_by_text("You submitted this HIT.")).to_be_visible()
+    expect(second.get_by_text("it is approved and paid automatically on")).to_be_visible()
     expect(second.get_by_role("link", name="More HITs of this group")).to_be_visible()
 
 

@@ -172,6 +172,7 @@ def test_a_page_shows_several_regions_of_an_image_and_its_svg_has_points(make, i
     assert page.count("data-region") == 2
     assert "M0.2 0.2H0.5V0.5H0.2Z" in page
     assert "Beschreiben Sie den markierten Teil in einem Satz" in page
+    assert "Markierter Teil 2 von 2" in page
 
 
 def test_the_api_has_the_region_of_each_task(make, image, client):
