@@ -6,6 +6,7 @@ Names are read from the marketplace each time, and stored nowhere here.
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import segno
 from django import forms
@@ -32,11 +33,12 @@ from hits.mturk.endpoints import is_amazons
 from hits.mturk.people import GroupFieldRefused
 from hits.pages.next_steps import short_of_people
 from hits.pages.sync_states import sync_state
+from shared.environment import LOOPBACK_HOSTS
 from shared.number_fields import WholeNumberField
 
 MOST = 2**31 - 1
 # In place of a name that tells people nothing: of the first team, or of an account.
-SENDER = "The person who sent you the link"
+SENDER = "the person who sent you the link"
 
 CONSENT = """\
 Taking part is voluntary. You can stop at any time, and on your page you can withdraw what you have done.
@@ -178,6 +180,7 @@ def _shown(
     code = segno.make(group.link, micro=False) if group.link else None
     return {
         "group": group,
+        "is_local": urlsplit(group.link).hostname in LOOPBACK_HOSTS,
         "qr": code.svg_data_uri(scale=4, border=3, light="white") if code else "",
         "lacks_newest": people.lacks_newest(campaign, group),
         "form": sent if is_of_group else mail,
@@ -190,7 +193,7 @@ def _texts(request: HttpRequest, campaign: Campaign) -> dict[str, str]:
     name = user.get_full_name()
     return {
         "name": f"{campaign.config.hit.title} ({campaign.slug})"[:100],
-        "organizer": team if team != FIRST_TEAM_NAME else name or SENDER,
+        "organizer": team if team != FIRST_TEAM_NAME else name or SENDER.capitalize(),
         "purpose": campaign.config.hit.description,
         "contact": user.email or name or SENDER,
         "consent": CONSENT,

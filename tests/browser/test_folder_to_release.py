@@ -178,7 +178,12 @@ def invite(researcher: Researcher) -> str:
     page = researcher.page
     researcher.press("Make the link")
     expect(page.get_by_alt_text("QR code of the link")).to_be_visible()
-    return page.locator("section a code").inner_text()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.locator("section a code").inner_text()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    return link
 
 
 def caption_all(phone: Page) -> None:

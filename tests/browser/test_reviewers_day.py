@@ -247,6 +247,8 @@ def test_taking_back_is_offered_while_there_is_a_verdict(page, site, sign_in, ca
     page.wait_for_load_state()
     first, button = key_of_item(page), page.get_by_role("button", name="Take back")
     expect(button).to_be_hidden()
+    for way in ("Back", "Forward"):
+        expect(page.get_by_role("button", name=way)).to_be_hidden()
 
     page.keyboard.press("z")
     judge_by_keys(page, "g")

@@ -336,6 +336,7 @@ def test_the_publish_page_of_unpaid_work_shows_no_dollars(signed_in):
     CampaignFactory(slug="pilot", status="DRAFT", tasks=2, budget=0, config=config)
 
     publish = signed_in.get("/campaigns/pilot/publish/").content.decode()
+    assert "budget $" not in signed_in.get("/").content.decode()
     overview = signed_in.get("/campaigns/pilot/").content.decode()
 
     assert "$" not in publish.partition("<main")[2]

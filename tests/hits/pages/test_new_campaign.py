@@ -578,6 +578,8 @@ def test_images_become_a_campaign_for_own_people_on_one_page(signed_in, user, se
 
     assert begun.url == page_of(draft, "short")
     assert "describe 2 images" in page.content.decode()
+    assert "Nobody is paid here." in page.content.decode()
+    assert "$0.00" not in page.content.decode()
     assert answer.url == "/campaigns/streets/publish/?invite"
     incomplete = signed_in.post(answer.url, {"cost": "much"})
     assert incomplete.url == answer.url

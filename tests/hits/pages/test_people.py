@@ -58,6 +58,12 @@ def test_one_press_makes_a_link_by_which_people_find_the_tasks(client, campaign,
     assert shown(client, page).select_one("img.qr")["src"].startswith("data:image/svg+xml")
 
 
+def test_a_link_of_this_computer_is_said_to_work_on_it_alone(client, page):
+    make_link(client, page)
+
+    assert "works on this computer alone" in shown(client, page).text
+
+
 def test_mail_is_not_offered_by_a_marketplace_that_sends_none(client, page):
     make_link(client, page)
 
@@ -69,7 +75,8 @@ def test_texts_that_people_read_name_no_account_and_no_first_team(client, page):
 
     values = values_of(shown(client, page).select_one("main details form"))
 
-    assert values["contact"] == values["organizer"] == "The person who sent you the link"
+    assert values["organizer"] == "The person who sent you the link"
+    assert values["contact"] == "the person who sent you the link"  # after “Ask”
 
 
 def test_the_page_counts_again_by_itself_and_keeps_what_it_has(client, page, settings):

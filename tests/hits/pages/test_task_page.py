@@ -447,6 +447,16 @@ def test_several_images_in_one_assignment(client):
     assert Claim.objects.count() == 2
 
 
+@pytest.mark.parametrize(("workers", "named"), [({"who": "own"}, False), ({}, True)])
+def test_people_of_ones_own_read_no_word_of_a_marketplace(client, workers, named):
+    campaign = make_campaign(tasks=1, workers=workers)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT2", slots=3)
+
+    page = client.get(address(hit)).content.decode()
+
+    assert ("local marketplace" in page) == named
+
+
 def test_a_page_lasts_as_long_as_an_assignment(client, hit):
     client.get(address(hit))
 

@@ -259,8 +259,11 @@ def test_a_site_without_mail_says_so(operator, settings):
     settings.EMAIL_HOST = ""
     group = make_group()
 
+    page = operator.get(f"/operator/people/{group.pk}").content.decode()
     answer = operator.post(f"/operator/people/{group.pk}/mail", {"addresses": ADDRESSES})
 
+    assert "EMAIL_HOST is not set" in page
+    assert "Send invitations" not in page
     assert answer.status_code == 400
     assert not MailInvitation.objects.exists()
     assert send_invitations(at=clock.now()) == 0
