@@ -80,7 +80,9 @@ def references_of_release(release: Release, language: str = "") -> dict[int, lis
     for image, text in captions_with_hidden(release, Role.REFERENCE, language):
         texts[image].append(text)
     if not any(texts.values()):
-        raise DomainError(f"Release {release} has no references, which captions are scored against.")
+        raise DomainError(
+            f"Release {release} has no references, which captions are scored against."
+        )
     return texts
 
 

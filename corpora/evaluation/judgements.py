@@ -133,11 +133,17 @@ def read_figures(
     if not columns:
         raise MalformedFile(path, "it has no column of numbers but image_id and people's scores")
     for name, figures in columns.items():
-        lacking = (one for one in captions if (one.image, one.source) not in figures)
-        if one := next(lacking, None):
+        _check_complete(path, name, figures, captions)
+    return dict(columns)
+
+
+def _check_complete(
+    path: Path, name: str, figures: Collection[tuple[int, str]], captions: Sequence[Caption]
+) -> None:
+    for one in captions:
+        if (one.image, one.source) not in figures:
             where = f"the caption of image {one.image} by {one.source}"
             raise DomainError(f"{path}: {name} has no number for {where}.")
-    return dict(columns)
 
 
 def _number(table: CsvFile, cell: str) -> float:
