@@ -93,6 +93,8 @@ def _delete_idle_participants(at: datetime) -> int:
         qualifications=None,
         qualification_requests=None,
     )
+    for each in extensions():
+        idle = idle.filter(~Exists(each.undecided().filter(worker=OuterRef("pk"))))
     return sum(map(_delete_participant, idle.order_by("created_at")[:BATCH]))
 
 

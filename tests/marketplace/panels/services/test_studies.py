@@ -37,7 +37,8 @@ from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
 from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, money, reviews, studies
-from marketplace.services.retention import CannotErase, erase_worker
+from marketplace.services.retention import CannotErase, erase_worker, forget
+from marketplace.services.sweep import sweep
 from simulation.prolific.state import Refused, World, new_id
 from tests.marketplace.factories import make_hit, make_worker
 from tests.marketplace.panels.people import (
@@ -478,6 +479,28 @@ def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world,
     erase_worker(worker=worker, at=clock.now())
 
     assert submission.bonuses == [50]
+
+
+def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idle(world, there):
+    """They did nothing here, and have not returned the submission there."""
+    panel_study = make_panel_study()
+    publish(panel_study)
+    _, submission = arrive(world, panel_study, new_id())
+    world.complete(submission, "NOWORK")
+    run(panel_study)
+    later = clock.now() + timedelta(days=40)
+    sweep(at=later)
+
+    forget(at=later)
+    run(panel_study, later=timedelta(days=40))
+
+    assert (
+        PanelSubmission.objects.get().question == "The participant has not returned the submission."
+    )
+    world.give_back(submission)
+    run(panel_study, later=timedelta(days=40))
+    forget(at=later)
+    assert not Worker.objects.exists()
 
 
 def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, there):
