@@ -15,7 +15,9 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -26,6 +28,7 @@ from annotate.models import Campaign, CampaignStatus
 from annotate.pages.lookups import campaign_of
 from annotate.queries.progress import progress
 from corpora.errors import DomainError
+from corpora.language.text import gettext_noop
 from hits.models import WorkerAccount
 from hits.mturk import people
 from hits.mturk.connection import MarketplaceError
@@ -38,18 +41,21 @@ from shared.number_fields import WholeNumberField
 
 MOST = 2**31 - 1
 # In place of a name that tells people nothing: of the first team, or of an account.
-SENDER = "the person who sent you the link"
-
-CONSENT = """\
-Taking part is voluntary. You can stop at any time, and on your page you can withdraw what you have done.
-
-We store your answers, when you opened and sent each page, how many characters you typed, dictated or pasted, or a program inserted, how often you left the page, and whether you used a phone, a tablet or a computer.
-
-We publish your answers under a number, never your name. Please write no names or other personal details in them.
-
-If a picture disturbs you, leave its task.
-
-I am at least 18 years old, I have read this, and I agree to take part."""  # noqa: E501
+SENDER = gettext_noop("the person who sent you the link")
+# A sample, by paragraphs.
+CONSENT = (
+    gettext_noop(
+        "Taking part is voluntary. You can stop at any time, and on your page you can withdraw what you have done."  # noqa: E501
+    ),
+    gettext_noop(
+        "We store your answers, when you opened and sent each page, how many characters you typed, dictated or pasted, or a program inserted, how often you left the page, and whether you used a phone, a tablet or a computer."  # noqa: E501
+    ),
+    gettext_noop(
+        "We publish your answers under a number, never your name. Please write no names or other personal details in them."  # noqa: E501
+    ),
+    gettext_noop("If a picture disturbs you, leave its task."),
+    gettext_noop("I am at least 18 years old, I have read this, and I agree to take part."),
+)
 
 
 class GroupForm(forms.Form):
@@ -130,10 +136,14 @@ def _act(campaign: Campaign, request: HttpRequest, form: forms.Form) -> str:
         new, known = people.invite(campaign, group, addresses)
         before = f" {known} had been invited before and get no second mail." if known else ""
         return f"{new} new on the list. Their mails are being sent.{before}"
-    language = campaign.config.language.partition("-")[0]
-    pages = {code.partition("-")[0]: code for code, _ in settings.LANGUAGES}
-    people.make_group(campaign, {**values, "language": pages.get(language, "en")})
+    people.make_group(campaign, {**values, "language": _language_of_pages(campaign)})
     return "People can join now. Send them the link."
+
+
+def _language_of_pages(campaign: Campaign) -> str:
+    """The campaign's language if pages have it, or else English."""
+    pages = {code.partition("-")[0]: code for code, _ in settings.LANGUAGES}
+    return pages.get(campaign.config.language.partition("-")[0], "en")
 
 
 def _group_of(campaign: Campaign, number: str) -> int:
@@ -188,15 +198,17 @@ def _shown(
 
 
 def _texts(request: HttpRequest, campaign: Campaign) -> dict[str, str]:
-    """Texts to begin with, made from the campaign."""
+    """Texts to begin with, made from the campaign and in its language."""
     user, team = user_of(request), campaign.team.name
     name = user.get_full_name()
+    with translation.override(_language_of_pages(campaign)):
+        sender, consent = gettext(SENDER), "\n\n".join(map(gettext, CONSENT))
     return {
         "name": f"{campaign.config.hit.title} ({campaign.slug})"[:100],
-        "organizer": team if team != FIRST_TEAM_NAME else name or SENDER.capitalize(),
+        "organizer": team if team != FIRST_TEAM_NAME else name or capfirst(sender),
         "purpose": campaign.config.hit.description,
-        "contact": user.email or name or SENDER,
-        "consent": CONSENT,
+        "contact": user.email or name or sender,
+        "consent": consent,
     }
 
 

@@ -79,6 +79,19 @@ def test_texts_that_people_read_name_no_account_and_no_first_team(client, page):
     assert values["contact"] == "the person who sent you the link"  # after “Ask”
 
 
+def test_the_texts_are_in_the_campaigns_language(client, page):
+    client.force_login(UserFactory(is_superuser=True, email=""))
+    campaign = Campaign.objects.get()
+    campaign.config_json["language"] = "de"
+    campaign.save()
+
+    values = values_of(shown(client, page).select_one("main details form"))
+
+    assert values["organizer"] == "Die absendende Person des Links"
+    assert values["consent"].startswith("Die Teilnahme ist freiwillig.")
+    assert values["consent"].endswith("bin mit der Teilnahme einverstanden.")
+
+
 def test_the_page_counts_again_by_itself_and_keeps_what_it_has(client, page, settings):
     make_link(client, page)
     polled = shown(client, page).select_one("#needed")
