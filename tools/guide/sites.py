@@ -18,7 +18,6 @@ from hits.local import MANAGE, Installation, clean_environment, is_demonstration
 
 PASSWORD = re.compile(r"sign in as (\S+) with the password (\S+)")
 VISITOR = re.compile(r"sign in as worker “visitor”: (\S+)()")
-OPERATOR = re.compile(r"User name: (\S+), password: (\S+)")
 SECONDS = 180
 
 
@@ -30,11 +29,10 @@ class Account:
 
 @dataclass(frozen=True)
 class Sites:
-    """The two sites, an account on each, and the link that signs a worker in."""
+    """The two sites, the account of both, and the link that signs a worker in."""
 
     places: Installation
     researcher: Account
-    operator: Account
     visitor: str
 
     def manage(self, *arguments: str) -> str:
@@ -63,8 +61,7 @@ def demonstration(folder: Path, port: int) -> Iterator[Sites]:
     ports = _ports(places.site_port, places.marketplace_port)
     with _served(["serve", "--demo", str(copy), *ports], copy / "serve.log") as printed:
         researcher = Account(*_found(PASSWORD, _read(said)))
-        operator = Account(*_found(OPERATOR, printed))
-        yield Sites(places, researcher, operator, _found(VISITOR, printed)[0])
+        yield Sites(places, researcher, _found(VISITOR, printed)[0])
 
 
 def _ports(site: int, marketplace: int) -> list[str]:
@@ -191,10 +188,12 @@ class Story:
         return _signed_in(page, "Username", self.sites.researcher)
 
     def operator(self) -> Page:
-        """A page of the marketplace, whose operator has signed in."""
-        page = self.desktop()
+        """A page of the marketplace, whose operator has signed in at the requester site."""
+        page = self.researcher()
         page.goto(f"{self.sites.places.marketplace_url}/operator/people")
-        return _signed_in(page, "Name", self.sites.operator)
+        page.get_by_role("link", name="Sign in at Caption campaigns").click()
+        page.get_by_role("navigation").get_by_role("link", name="Own people").wait_for()
+        return page
 
     def open(self, page: Page, path: str) -> None:
         page.goto(f"{self.sites.places.site_url}/{path}")
