@@ -15,7 +15,7 @@ from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment
 from hits.reconcile.run import HIT_NAME, Run
 from hits.services.payments import lapse_held
-from hits.services.submissions import Reported, take_submissions
+from hits.services.submissions import Reported, take_submissions, without_erased
 
 
 def store(run: Run, reported: Sequence[Reported]) -> None:
@@ -41,6 +41,7 @@ def store_each(run: Run, hit: Hit, found: Iterable[ListedAssignment | StrangeRep
 
 def ingest_assignments(run: Run, reported: Sequence[Reported]) -> None:
     """Store submitted assignments. If one is stored already, update only its status."""
+    reported = without_erased(reported)
     if not reported:
         return
     with transaction.atomic():

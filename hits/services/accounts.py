@@ -6,13 +6,18 @@ from django.db import transaction
 from django.db.models import Count
 
 from annotate.models import Campaign, Response, Worker
+from corpora.errors import DomainError
 from hits.models import Hit, HitType, WorkerAccount, WorkerBarring
 from hits.mturk.client import Marketplace
 from hits.mturk.connection import MarketplaceError
 from hits.mturk.endpoints import WrongEndpoint, endpoint_of, is_amazons
-from hits.queries.worker_data import KEPT_DIGEST, digests_of
+from hits.queries.worker_data import ERASED, KEPT_DIGEST, digests_of
 from qualcontrol.models import kept_out
 from qualcontrol.services.locks import lock_workers
+
+
+class ErasedMeanwhile(DomainError):
+    """The worker's data was erased after it was looked up."""
 
 
 @transaction.atomic(savepoint=False)
@@ -21,7 +26,7 @@ def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[
     workers are locked until the transaction ends.
 
     Missing ones are created. A deleted id of a worker who works again is stored again: it is needed
-    to pay the worker. Use this only for ids that come from the marketplace.
+    to pay the worker. Use this only for ids that come from the marketplace. Raises ErasedMeanwhile.
     """
     workers = workers_for(endpoint=endpoint, marketplace_ids=marketplace_ids)
     lock_workers(workers.values())
@@ -30,6 +35,8 @@ def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[
     accounts = {account.worker_id: account for account in found}
     for marketplace_id, worker in workers.items():
         account = accounts[worker]
+        if account.marketplace_id.startswith(ERASED):
+            raise ErasedMeanwhile(f"The data of {account} was just erased. The next sync goes on.")
         if account.marketplace_id != marketplace_id:
             account.marketplace_id, account.id_deleted_at = marketplace_id, None
             account.save(update_fields=["marketplace_id", "id_deleted_at"])

@@ -31,6 +31,7 @@ from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
 from hits.mturk.hit_texts import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
+from hits.queries.worker_data import ERASED
 from hits.services.accounts import locked_accounts
 from hits.services.hit_pages import close_pages
 from qualcontrol.models import HeldCause
@@ -53,6 +54,18 @@ class Reported(NamedTuple):
 
     hit: Hit
     listed: ListedAssignment
+
+
+def without_erased(reported: Sequence[Reported]) -> list[Reported]:
+    """Those reported without the work of people whose data was erased on request. The marketplace
+    still lists it with their ids, and would make other workers of them."""
+    known = Assignment.objects.filter(
+        hit__in={each.hit.pk for each in reported},
+        assignment_id__in=[each.listed.assignment_id for each in reported],
+        account__marketplace_id__startswith=ERASED,
+    )
+    erased = set(known.values_list("hit__pk", "assignment_id")) if reported else set()
+    return [each for each in reported if (each.hit.pk, each.listed.assignment_id) not in erased]
 
 
 @transaction.atomic(savepoint=False)

@@ -5,13 +5,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotate.models import Response
 from annotate.queries.progress import open_work
-from hits.models import Hit, HitStatus, TaskPage
+from hits.models import Assignment, Hit, HitStatus, TaskPage, WorkerAccount
 from hits.mturk.client import Marketplace
-from hits.queries.costs import outstanding_slots
+from hits.queries.costs import outstanding_slots, spend
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
+from hits.services.worker_data import erase_worker
 from tests.factories import TaskPageFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.framed_work import work
@@ -90,3 +92,25 @@ def test_a_hit_whose_stored_counts_are_wrong_is_read(client, marketplace, reques
 
     assert Hit.objects.values(*columns).get() == right
     assert recount_places(campaign) == 0
+
+
+def test_a_hit_that_is_read_again_brings_nobody_back_who_was_erased(client, marketplace, requester):
+    """The marketplace still lists their work, with the ids."""
+    campaign = make_campaign(tasks=2)
+    first, second = marketplace.fresh_workers(2)
+    reconcile(campaign)
+    work(client, first, campaign)
+    reconcile(campaign)
+    account = WorkerAccount.objects.get()
+    erase_worker(worker=account.worker, by=None, at=timezone.now())
+    before = spend(campaign).paid
+    work(client, second, campaign, 1)
+
+    done = reconcile(campaign)
+
+    assert done.error == ""
+    ids = list(WorkerAccount.objects.order_by("pk").values_list("marketplace_id", flat=True))
+    assert (len(ids), ids[0][:7], account.marketplace_id in ids) == (2, "erased:", False)
+    assert Response.objects.count() == Assignment.objects.count() == 2
+    assert spend(campaign).paid == 2 * before
+    assert sorted(campaign.hits.values_list("ingested", flat=True))[-1] == 2
