@@ -5,17 +5,18 @@ Except for `withdraw_responses`, the callers hold the locks of the workers (`loc
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.models.responses import ResponseQuerySet
 from annotate.services import responses as response_services
 from annotate.services.places import lock_tasks, set_at_once
-from qualcontrol.models import Act, Decision, Verdict
+from qualcontrol.models import Act, Assessment, Decision, Verdict
 from qualcontrol.services.locks import lock_worker
 from qualcontrol.services.sampling import draw_for_restored
 from qualcontrol.services.worker_risks import note_changes
@@ -92,9 +93,37 @@ def restore(
 def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Response]:
     """What was discarded and builds on these versions, and that no decision is against."""
     later = Response.objects.filter(builds_on__in=versions, status=ResponseStatus.DISCARDED)
-    excluded = campaign.exclusions.in_force().values("worker")
-    later = later.exclude(spot_check__verdict=Verdict.BAD).exclude(worker__in=excluded)
+    theirs = campaign.exclusions.in_force().filter(worker__in=later.values("worker"))
+    excluded = list(theirs.values_list("worker", flat=True))
+    later = later.exclude(discarded_by_exclusion(campaign, excluded))
+    later = later.exclude(spot_check__verdict=Verdict.BAD)
     return not_rejected(later, campaign).order_by("pk")
+
+
+def discarded_by_exclusion(campaign: Campaign, workers: Collection[int]) -> Q:
+    """Which responses the exclusion of these workers discards: all or, with
+    `discard = "since_first_bad"`, those from the first one judged bad on."""
+    if campaign.config.review.discard == "all":
+        return Q(worker__in=workers)
+    first = first_bad(campaign, workers)
+    discarded = Q(worker__in=[worker for worker in workers if worker not in first])
+    for worker, position in first.items():
+        discarded |= Q(worker=worker, assessment__position__gte=position)
+    return discarded
+
+
+def first_bad(
+    campaign: Campaign,
+    workers: Collection[int] | QuerySet[Any],
+    *,
+    but: Response | None = None,
+) -> dict[int, int]:
+    """The position of the first response judged bad, for each of these workers who has one;
+    without the response `but`."""
+    theirs = Assessment.objects.filter(campaign=campaign, worker__in=workers)
+    bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by()
+    bad = bad.exclude(response=but) if but else bad
+    return dict(bad.values_list("worker").annotate(Min("position")))
 
 
 def with_later(responses: ResponseQuerySet, campaign: Campaign) -> ResponseQuerySet:

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, F, Max, Min, Q, QuerySet
-from django.db.models.functions import Greatest
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.models.responses import ResponseQuerySet
@@ -28,7 +26,14 @@ from qualcontrol.models import (
     Verdict,
     WorkerRisk,
 )
-from qualcontrol.services.discards import discard, not_rejected, restore, with_later
+from qualcontrol.services.discards import (
+    discard,
+    discarded_by_exclusion,
+    first_bad,
+    not_rejected,
+    restore,
+    with_later,
+)
 from qualcontrol.services.errors import (
     AlreadyAnswered,
     AlreadyExcluded,
@@ -69,11 +74,7 @@ def exclusions_preview(
 ) -> ExclusionPreview:
     """The same for several workers at once, in the same few queries."""
     discarded = with_later(_all_to_discard(campaign, workers), campaign)
-    # A task with more answers than it wanted needs one anew only if it loses more than those.
-    missing = F("task__answers_missing")
-    again = missing + Count("pk") - Greatest(missing, 0)
-    by_task = discarded.order_by().values("task").annotate(again=again).filter(again__gt=0)
-    needed = Counter(by_task.values_list("again", flat=True))
+    needed = _needed_again(campaign, discarded)
     slots = pages_for(needed, campaign.config)
     return ExclusionPreview(
         responses=discarded.count(),
@@ -87,6 +88,33 @@ def exclusions_preview(
     )
 
 
+def _needed_again(campaign: Campaign, discarded: ResponseQuerySet) -> Counter[int]:
+    """The number of tasks that need so many more responses without these, by that number.
+
+    A task with more answers than it wanted needs one anew only if it loses more than those. One
+    that was closed because workers could not describe its image opens again without enough of them.
+    """
+    rules, is_reason = campaign.config.captions, ~Q(cannot_describe="")
+    left = Response.objects.of(campaign).counting().filter(is_reason).exclude(pk__in=discarded)
+    reasons: dict[int, int] = {}
+    if rules.cannot_describe:
+        reasons = dict(left.order_by().values_list("task").annotate(Count("pk")))
+    columns = ("task", "task__wanted", "task__answers_missing")
+    rows = discarded.order_by().values_list(*columns)
+    needed = Counter[int]()
+    for task, wanted, missing, lost, lost_reasons in rows.annotate(
+        lost=Count("pk"), lost_reasons=Count("pk", filter=is_reason)
+    ):
+        after = missing + lost
+        if reasons.get(task, 0) >= rules.cannot_describe_quorum:
+            after = missing
+        elif reasons.get(task, 0) + lost_reasons >= rules.cannot_describe_quorum:
+            after += campaign.config.wanted - wanted
+        needed[max(0, after) - max(0, missing)] += 1
+    del needed[0]
+    return needed
+
+
 def to_discard(campaign: Campaign, worker: Worker) -> ResponseQuerySet:
     """The worker's responses that an exclusion discards: all that count or, with
     `discard = "since_first_bad"`, those from the first one judged bad on."""
@@ -95,13 +123,7 @@ def to_discard(campaign: Campaign, worker: Worker) -> ResponseQuerySet:
 
 def _all_to_discard(campaign: Campaign, workers: Sequence[Worker]) -> ResponseQuerySet:
     counting = Response.objects.of(campaign).counting().filter(worker__in=workers).order_by("pk")
-    if campaign.config.review.discard == "all":
-        return counting
-    first = _first_bad(campaign, workers)
-    discarded = Q(worker__in=[worker.pk for worker in workers if worker.pk not in first])
-    for worker, position in first.items():
-        discarded |= Q(worker=worker, assessment__position__gte=position)
-    return counting.filter(discarded)
+    return counting.filter(discarded_by_exclusion(campaign, [worker.pk for worker in workers]))
 
 
 def count_unwelcome(campaign: Campaign) -> int:
@@ -111,26 +133,12 @@ def count_unwelcome(campaign: Campaign) -> int:
     counting = Response.objects.of(campaign).counting().filter(worker__in=excluded)
     if campaign.config.review.discard == "all":
         return counting.count()
-    first = _first_bad(campaign, excluded)
+    first = first_bad(campaign, excluded)
     positions = counting.values_list("worker", "assessment__position").iterator()
     return sum(
         worker not in first or (position is not None and position >= first[worker])
         for worker, position in positions
     )
-
-
-def _first_bad(
-    campaign: Campaign,
-    workers: Sequence[Worker] | QuerySet[Any],
-    *,
-    but: Response | None = None,
-) -> dict[int, int]:
-    """The position of the first response judged bad, for each of these workers who has one;
-    without the response `but`."""
-    theirs = Assessment.objects.filter(campaign=campaign, worker__in=workers)
-    bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by()
-    bad = bad.exclude(response=but) if but else bad
-    return dict(bad.values_list("worker").annotate(Min("position")))
 
 
 @transaction.atomic
@@ -343,7 +351,7 @@ def is_discarded_by_exclusion(response: Response) -> bool:
         return False
     if campaign.config.review.discard == "all":
         return True
-    first = _first_bad(campaign, [worker], but=response).get(worker.pk)
+    first = first_bad(campaign, [worker.pk], but=response).get(worker.pk)
     before = Assessment.objects.filter(response=response, position__lt=first or 0)
     return not before.exists()
 
@@ -352,9 +360,10 @@ def restored_with(response: Response) -> list[Response]:
     """The other responses that count again with this one, because it was the first bad one of its
     worker, whose exclusion in force discards all from the first bad one on."""
     campaign, worker = response.task.campaign, response.worker
-    if not campaign.exclusions.in_force().filter(worker=worker).exists():
+    is_excluded = campaign.exclusions.in_force().filter(worker=worker).exists()
+    if campaign.config.review.discard == "all" or not is_excluded:
         return []
-    first = _first_bad(campaign, [worker], but=response).get(worker.pk, 0)
+    first = first_bad(campaign, [worker.pk], but=response).get(worker.pk, 0)
     others = _to_restore(campaign, worker).filter(assessment__position__lt=first)
     return list(others.exclude(pk=response.pk))
 

@@ -47,7 +47,7 @@ SECOND = "A brown dog lies on the green grass near a tree."
 THIRD = "A brown dog with a red collar lies on the green grass near a tree."
 
 
-def make_campaign(*, draft=DRAFT, images=1, review=None, captions=None, **rules):
+def make_campaign(*, draft=DRAFT, images=1, review=None, captions=None, language="en", **rules):
     selection, drafts = SelectionFactory(images=images), CaptionSetFactory()
     if draft:
         for image in selection.images.all():
@@ -76,6 +76,8 @@ def campaign():
 class Writer:
     """A worker with a page of their own, in a HIT of their own."""
 
+    assignment = "A1"
+
     def __init__(self, client, campaign):
         self.client, self.campaign = client, campaign
         self.account = WorkerAccountFactory()
@@ -86,7 +88,7 @@ class Writer:
         return self.account.worker
 
     def open(self):
-        self.page = open_page(self.client, self.hit, "A1", self.account.marketplace_id)
+        self.page = open_page(self.client, self.hit, self.assignment, self.account.marketplace_id)
         return self.page
 
     def send(self, text):
@@ -100,10 +102,10 @@ class Writer:
         take_submission(
             campaign=self.campaign,
             hit=self.hit,
-            listed=listed("A1", self.account.marketplace_id, **(fields or self.fields)),
+            listed=listed(self.assignment, self.account.marketplace_id, **(fields or self.fields)),
             at=NOON,
         )
-        return Response.objects.get(worker=self.worker)
+        return Response.objects.filter(worker=self.worker).latest("pk")
 
     def write(self, text):
         self.open()
@@ -262,6 +264,27 @@ def test_a_reinstated_worker_brings_back_what_was_built_on_them(campaign, chain)
 
     assert reinstate_worker(reason="a mistake", **values) == 3
     assert states(*chain) == [True, True, True]
+    assert_counters_hold(campaign)
+
+
+def test_what_an_exclusion_spares_comes_back_with_what_it_builds_on(writer):
+    review = {"discard": "since_first_bad", "policy": "propose"}
+    campaign = make_campaign(images=2, review=review)
+    careless, again = writer(campaign), writer(campaign)
+    again.account, again.assignment = careless.account, "A2"
+    first = writer(campaign).write(FIRST)
+    number, other = first.task.number, campaign.tasks.exclude(pk=first.task_id).get().number
+    second = careless.ingest(**{f"text-{number}": SECOND, f"base-{number}": str(first.key)})
+    bad = again.ingest(**{f"text-{other}": FIRST, f"base-{other}": ""})
+    judge(response=bad, verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+    values = {"campaign": campaign, "actor": None, "at": NOON}
+    exclude_worker(worker=careless.worker, reason="careless", **values)
+    assert states(first, second, bad) == [True, True, False]
+    exclude_worker(worker=first.worker, reason="careless", **values)
+
+    assert reinstate_worker(worker=first.worker, reason="a mistake", **values) == 2
+
+    assert states(first, second, bad) == [True, True, False]
     assert_counters_hold(campaign)
 
 

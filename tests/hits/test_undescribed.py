@@ -2,6 +2,7 @@
 
 import csv
 import json
+from decimal import Decimal
 from io import StringIO
 
 import pytest
@@ -13,6 +14,7 @@ from annotate.exports.records import rule_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, Response, Task
+from annotate.queries.progress import open_work
 from annotate.queries.releases import references_of_release
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
@@ -22,6 +24,7 @@ from annotate.templatetags.campaigns import show_answer
 from hits.services.claims import recount_places
 from qualcontrol.models import Assessment
 from qualcontrol.queries.finding import found_responses
+from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
 from qualcontrol.services.flagging import assess
 from tests.factories import (
     NOON,
@@ -98,6 +101,18 @@ def test_at_the_quorum_the_places_vanish_and_come_back_when_a_reason_is_discarde
     Task.objects.update(wanted=9, answers_missing=4, places_left=1)
     recount_places(task.campaign)
     assert counters(task) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("said", [("", DARK, DARK), ("", DARK, DARK, DARK), (DARK, "", DARK)])
+def test_the_preview_of_an_exclusion_knows_that_it_may_open_the_image_again(task, said):
+    first, *_ = [say(task, "" if reason else TEXT, reason=reason) for reason in said]
+    campaign, worker = task.campaign, first.worker
+
+    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    exclude_worker(campaign=campaign, worker=worker, reason="careless", actor=None, at=NOON)
+
+    missing = open_work(campaign).missing
+    assert (found.slots, found.tasks_reopened) == (missing, int(missing > 0))
 
 
 def test_below_the_quorum_a_reason_takes_the_place_of_a_caption(task):

@@ -377,6 +377,20 @@ def test_an_exclusion_from_the_first_bad_response_on_follows_the_verdicts(ada):
     assert open_questions(campaign) == []
 
 
+def test_a_verdict_of_an_excluded_worker_restores_nothing_that_the_exclusion_discards(ada):
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
+    worker = WorkerFactory()
+    _, first, _, last = write(campaign, worker, 4)
+    judged(first, "BAD", ada)
+    judged(last, "BAD", ada)
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+
+    change_verdict(response=first, verdict="GOOD", reason="see the image", actor=ada, at=NOON)
+
+    assert not Response.objects.counting().exists()
+    assert not Decision.objects.filter(act=Act.RESTORE).exists()
+
+
 def test_a_verdict_moves_the_first_bad_response_also_if_its_place_is_taken(ada):
     """The response itself does not count again, but those between it and the next bad one do."""
     review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": "since_first_bad"}
