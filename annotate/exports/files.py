@@ -19,6 +19,7 @@ from annotate.exports.records import create_in_chunks
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
 from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedFile, WorkerPage
 from corpora.errors import DomainError
+from corpora.language.languages import is_english
 from corpora.writing import json_array
 from shared.files import SUFFIX
 
@@ -65,6 +66,12 @@ def describe(release: Release, what: str) -> dict[str, Any]:
         **({"hidden": release.hidden} if release.hidden else {}),
         **({"imports": imports} if (imports := imports_of(release)) else {}),
     }
+
+
+def language_key(release: Release) -> dict[str, str]:
+    """The key of each caption for its language, as Crossmodal-3600 has it (Thapliyal et al. 2022).
+    Files of English captions have the keys of the published nocaps files alone."""
+    return {} if is_english(release.language) else {"language": release.language}
 
 
 # Characters of a file in one row.

@@ -15,6 +15,7 @@ from annotate.models import Campaign, Response, ResponseStatus
 from annotate.queries.progress import open_work, work_now
 from annotate.services.campaigns import change_campaign, create_campaign
 from annotate.services.drafts import begin_draft
+from corpora.evaluation.references import read_references
 from hits.services.claims import recount_places
 from qualcontrol.models import Assessment, Decision
 from qualcontrol.review.judging import judge
@@ -58,6 +59,7 @@ def make_campaign(*, draft=DRAFT, images=1, review=None, captions=None, language
         "kind": "refine",
         "selection": selection.name,
         "budget": "50",
+        "language": language,
         "captions": captions or {"least_words": 3},
         "review": {"first": 0, "share": 0, "approve_after_hours": 0} | (review or {}),
         "refine": {"rounds": 3, **rules},
@@ -432,6 +434,19 @@ def test_the_methods_count_images_without_a_draft(campaign):
     *_, without = KINDS["refine"].methods(some)
 
     assert without == "Images without a draft there, whose first round wrote the text: 2."
+
+
+def test_files_of_texts_in_another_language_say_which(writer, tmp_path):
+    """Otherwise their scores would be computed as those of English texts."""
+    campaign = make_campaign(draft="", language="de", rounds=1)
+    writer(campaign).write("Ein brauner Hund liegt auf dem Gras.")
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    call_command("export", "v1", "--out", str(tmp_path), stdout=StringIO())
+
+    references = read_references(tmp_path / "captions.json")
+    assert references.language == "de"
+    assert [row["language"] for row in KINDS["refine"].tables(release)[2].dicts()] == ["de"]
 
 
 def test_a_text_from_nothing_is_written(writer):

@@ -13,12 +13,11 @@ from typing import Any
 from django.db.models import F, Value
 from django.db.models.expressions import Combinable
 
-from annotate.exports.files import WORKER, Files, describe, without_workers
+from annotate.exports.files import WORKER, Files, describe, language_key, without_workers
 from annotate.exports.images import image_tables, released
 from annotate.exports.provenance import import_keys, imports_of, license_name
 from annotate.exports.tables import Asked, Column, Extra, Row, Table, Type
 from annotate.models import Release, ReleasedCaption, Role
-from corpora.language.languages import is_english
 from corpora.writing import CHUNK, json_array, json_file
 
 
@@ -247,10 +246,7 @@ def captions_of(
 ) -> Iterator[tuple[Any, ...]]:
     """The image's number, the fields, and the keys for the language and the import of each
     caption."""
-    # As Crossmodal-3600 has it (Thapliyal et al. 2022). The files of English captions have the keys
-    # of the published nocaps files alone.
-    usual = {} if is_english(release.language) else {"language": release.language}
-    imports = import_keys(release)
+    usual, imports = language_key(release), import_keys(release)
     captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
     rows = captions.filter(image__release=release, role=role).order_by("pk")
     columns = rows.values_list("image__number", *fields, "language", "import_number")
@@ -374,4 +370,4 @@ def _languages(release: Release) -> list[Combinable]:
     """The value of the column with the language; empty if there is none."""
     if release.languages:
         return [F("language")]
-    return [] if is_english(release.language) else [Value(release.language)]
+    return [Value(tag) for tag in language_key(release).values()]

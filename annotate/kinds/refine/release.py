@@ -6,9 +6,10 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from annotate.exports.files import WORKER, Files, describe, responses_table
+from annotate.exports.files import WORKER, Files, describe, language_key, responses_table
 from annotate.exports.images import image_tables
 from annotate.exports.tables import CHUNK, Column, Row, Table, Type
+from annotate.kinds.caption.export import LANGUAGE
 from annotate.kinds.freezing import Drawn, as_submitted, save_figures, save_items
 from annotate.kinds.refine.changes import Part, edit_distance, new_content_words, parts
 from annotate.models import Behaviour, Release, ReleasedAnswer, ReleasedImage, Task
@@ -108,6 +109,7 @@ def shown_versions(image: ReleasedImage) -> list[list[Part]]:
 
 def captions_file(release: Release) -> Iterator[str]:
     """`captions.json`: the last text of each image in COCO's form, with its origin."""
+    language = language_key(release)
     yield from json_file(
         {
             "info": describe(release, "texts in rounds"),
@@ -121,6 +123,7 @@ def captions_file(release: Release) -> Iterator[str]:
                     "image_id": number,
                     "caption": record["text"],
                     "origin": record["origin"],
+                    **language,
                 }
                 for number, record in _records(release)
             ),
@@ -178,10 +181,11 @@ ROUND = Column("round", Type.INTEGER, "the round, from 1; 0 is the draft")
 def tables(release: Release) -> list[Table]:
     """`images`, `boxes`, `captions` with the last texts, `versions` and `responses`."""
     images, boxes = image_tables(release)
+    further = [LANGUAGE] if language_key(release) else []
     texts = Table(
         "captions",
         "One row for each image: its last text.",
-        [IMAGE, Column("caption", Type.TEXT, "the text of the last round"), ORIGIN],
+        [IMAGE, Column("caption", Type.TEXT, "the text of the last round"), ORIGIN, *further],
         partial(_texts, release),
         listed="caption",
     )
@@ -206,7 +210,9 @@ def tables(release: Release) -> list[Table]:
 
 
 def _texts(release: Release) -> Iterator[Row]:
-    return ((number, record["text"], record["origin"]) for number, record in _records(release))
+    language = language_key(release).values()
+    for number, record in _records(release):
+        yield (number, record["text"], record["origin"], *language)
 
 
 def _with_origin(release: Release, images: Table) -> Iterator[Row]:
