@@ -129,9 +129,13 @@ def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     # An open check is not of a discarded response, so it counts whether its worker is excluded.
     frontier = checks.filter(is_random=True).open().aggregate(first=Min("draw"))["first"]
     sampled = Q(is_random=True) if frontier is None else Q(is_random=True, draw__lt=frontier)
-    # Responses that an exclusion did not discard are released, so they count here.
+    # Only of the responses that are kept, also those that an exclusion did not discard, and of
+    # those that checks removed from them. Others were withdrawn, or discarded with what they build
+    # on.
+    by_exclusion = Q(worker__in=campaign.exclusions.in_force().values("worker"))
     gone = Response.objects.filter(
-        status=ResponseStatus.DISCARDED, worker__in=campaign.exclusions.in_force().values("worker")
+        by_exclusion | Q(withdrawn_at__isnull=False) | ~Q(spot_check__verdict=Verdict.BAD),
+        status=ResponseStatus.DISCARDED,
     )
     verdicts = _verdicts(checks.exclude(response__in=gone), sampled)
     totals = Counter[str]()

@@ -112,7 +112,6 @@ def _unseen(groups: Collection[Sampled]) -> float:
     """The part of the responses outside the sample that no check has seen; 1 if there are none."""
     others = sum(one.written - one.checks for one in groups)
     seen = sum(one.judged - one.checks for one in groups)
-    # A withdrawn response is not counted, but its verdict is.
     return min(1.0, max(0.0, 1 - seen / others)) if others > 0 else 1.0
 
 

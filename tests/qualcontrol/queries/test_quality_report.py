@@ -10,6 +10,7 @@ from qualcontrol.queries.workers import (
     worker_summaries,
 )
 from qualcontrol.services import sampling
+from qualcontrol.services.discards import withdraw_responses
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
 
@@ -51,6 +52,26 @@ def test_a_random_check_counts_by_what_others_have_not_seen_of_its_worker(monkey
     expected = share * (50 - len(drawn) - 6) / (50 - bad - 6)
     assert found.share == pytest.approx(expected, rel=0.1)
     assert found.checks == len(drawn)
+
+
+def test_what_was_withdrawn_hides_no_response_that_is_kept(monkeypatch):
+    """Otherwise checks would seem to have seen all that is left, and none of it could be bad."""
+    # The later ones are drawn later.
+    monkeypatch.setattr(sampling, "random_order", lambda seed, response: response / 10**6)
+    campaign = CampaignFactory(config={"review": {"first": 0, "share": 1, "policy": "propose"}})
+    leaver, worker = WorkerFactory.create_batch(2)
+    theirs, written = write(campaign, leaver, 4), write(campaign, worker, 8)
+    Assessment.objects.update(codes="")
+    for response in [*theirs, *written[:2]]:
+        judge(response, "GOOD")
+    for response in written[2:4]:
+        judge(response, "BAD")
+
+    keys = [response.pk for response in theirs]
+    withdraw_responses(worker=leaver, responses=keys, actor=None, at=NOON)
+
+    found = estimate_of(campaign, kept=6)
+    assert (found.checks, found.share) == (4, pytest.approx(1 / 2 * 4 / 6))
 
 
 def test_latest_workers_looks_at_the_latest_responses_alone(campaign):
