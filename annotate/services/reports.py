@@ -50,18 +50,24 @@ def read_release(release: Release, table: DomainTable | None = None, language: s
         images,
         found,
         _lacks(release, images, found, language or release.language),
-        _domains(table, (details for *_, details, _ in rows)),
+        _domains(table, (details for *_, details in rows)),
         table.name,
     )
 
 
-IMAGE_COLUMNS = ("number", "details", "is_hidden")
+IMAGE_COLUMNS = ("number", "is_hidden", "record__region__name", "details")
 
 
 def _image(
-    subsets: Mapping[int, str | None], number: int, details: Mapping[str, Any], is_hidden: bool
+    subsets: Mapping[int, str | None],
+    number: int,
+    is_hidden: bool,
+    region: str | None,
+    details: Mapping[str, Any],
 ) -> ReportImage:
+    """An image, or a region, which shows its own class alone."""
     classes = tuple(box["name"] for box in details["boxes"] if box["is_keyword"])
+    classes = (region,) if region else classes
     return ReportImage(number, classes, subsets.get(number) or "", is_hidden)
 
 

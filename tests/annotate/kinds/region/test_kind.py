@@ -24,6 +24,7 @@ from annotate.models import (
 )
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
+from annotate.services.reports import read_release
 from annotate.templatetags.campaigns import other_language_written, show_answer
 from tests.factories import (
     NOON,
@@ -361,3 +362,9 @@ def test_a_release_of_regions_says_how_its_texts_came(image, make):
 
     assert release.context["writing"]["ways"] == {"typed": 1.0}
     assert other_language_written(campaign) == "German"
+
+
+def test_a_report_takes_each_region_for_an_image_of_its_own_class(release):
+    classes = {image.number: image.classes for image in read_release(release).images}
+
+    assert classes == {1: ("Dog",), 2: ("Girl",), 3: ("Dog",)}
