@@ -219,6 +219,7 @@ def test_an_answer_names_what_is_missing_and_part_of_it_counts():
         ({"criteria": []}, "preference.criteria"),
         ({"criteria": [{"name": "a", "question": "?"}] * 2}, "two criteria have the same name"),
         ({"criteria": [{"name": "A b", "question": "?"}]}, "preference.criteria.0.name"),
+        ({"criteria": [{"name": "worker", "question": "?"}]}, "cannot have the name worker"),
         ({"questions": []}, "preference.questions: there is no such key"),
     ],
 )

@@ -9,13 +9,13 @@ and a form, its answer and the task always agree, whatever was learned meanwhile
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from annotate.campaign_file import Section
-from annotate.kinds.rating.answers import Judging, Question
+from annotate.kinds.rating.answers import Judging, Name, Question
 from annotate.models import Campaign, Response, Task
 from corpora.evaluation.comparisons import Floats, Vote, best_pair, wins_of
 from corpora.language.text import gettext_noop
@@ -40,9 +40,7 @@ Pair = Mapping[str, Any]
 
 
 class Criterion(Section):
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{0,29}$")] = Field(
-        description="as results name it"
-    )
+    name: Name = Field(description="as results name it")
     question: str = Field(min_length=1, max_length=200, description="what workers are asked")
 
     @property

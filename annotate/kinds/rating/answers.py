@@ -14,7 +14,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from annotate.campaign_file import CampaignConfig, Section
 from annotate.kinds.rating.marks import MARKS
@@ -52,12 +52,25 @@ class Source(Section):
         return f"{self.name} ({origin or f'caption set {self.caption_set}'})"
 
 
-# Names of columns and keys beside those of the questions in files of a release.
+# Names of columns and keys beside those of the questions in files of a release, and of the field
+# for what is missing.
 TOTAL = "total"
 RESERVED = {
     *(TOTAL, "worker", "source", "image", "image_id", "file_name"),
-    *("caption", "caption_id", "raters"),
+    *("caption", "caption_id", "raters", "id", "response", "missing"),
 }
+
+
+def free_name(name: str) -> str:
+    """The name; raises ValueError if a release has something else under it."""
+    if name in RESERVED:
+        raise ValueError(f"a question cannot have the name {name}")
+    return name
+
+
+Name = Annotated[
+    str, StringConstraints(pattern=r"^[a-z][a-z_]*$", max_length=30), AfterValidator(free_name)
+]
 Points = Annotated[float, Field(ge=-10, le=10)]
 Label = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -65,7 +78,7 @@ Label = Annotated[str, Field(min_length=1, max_length=60)]
 class Question(Section):
     """A question about a caption, with the labels of its answers and the points of each."""
 
-    name: str = Field(pattern=r"^[a-z][a-z_]*$", max_length=30, description="as results name it")
+    name: Name = Field(description="as results name it")
     text: str = Field(min_length=1, max_length=200, description="the question")
     help: str = Field(default="", max_length=1000, description="for the instructions")
     labels: tuple[Label, ...] = Field(min_length=2, max_length=5, description="from 1 on")
@@ -77,8 +90,6 @@ class Question(Section):
     def _labels_have_points(self) -> Self:
         if self.points and len(self.points) != len(self.labels):
             raise ValueError("give as many points as labels")
-        if self.name in RESERVED:
-            raise ValueError(f"a question cannot have the name {self.name}")
         return self
 
     @property
