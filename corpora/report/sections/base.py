@@ -38,7 +38,7 @@ class Inputs:
 
     def rng(self, purpose: str) -> np.random.Generator:
         """Random numbers that other sections do not change."""
-        return np.random.default_rng([self.seed, *purpose.encode()])
+        return np.random.default_rng([abs(self.seed), *purpose.encode()])
 
     @property
     def datasets(self) -> dict[str, Dataset]:

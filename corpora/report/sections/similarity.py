@@ -74,7 +74,7 @@ def embed(features: Matrix, *, perplexity: float, seed: int) -> tuple[Matrix, in
     # Identical features have no components to start from.
     start = "pca" if reduced.shape[1] > 1 and np.ptp(reduced) > 0 else "random"
     places = TSNE(
-        perplexity=perplexity, method="exact", init=start, random_state=seed
+        perplexity=perplexity, method="exact", init=start, random_state=abs(seed) % 2**32
     ).fit_transform(reduced)
     return np.asarray(places, dtype=np.float64), reduced.shape[1]
 

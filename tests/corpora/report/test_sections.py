@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,6 +296,13 @@ def two_groups(images: int) -> Inputs:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(images, 6)) + 20 * (np.arange(images) % 2)[:, None]
     return Inputs(own, features=features)
+
+
+@pytest.mark.parametrize("seed", [-3, 2**40])
+def test_any_seed_of_a_release_gives_a_report(seed):
+    numbers = make_report(replace(two_groups(10), seed=seed)).numbers
+
+    assert numbers["similarity"]["seed"] == numbers["seed"] == seed
 
 
 def test_tsne_keeps_groups_apart():
