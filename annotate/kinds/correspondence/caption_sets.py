@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain, count
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -33,13 +34,21 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     known = CaptionSet.objects.filter(release=release).first()
     if known is not None:
         return known
-    if CaptionSet.objects.filter(name=name).exists():
-        raise DomainError(f"The name {name!r} is not available for a caption set.")
-    made = CaptionSet.objects.create(team=team, name=name, release=release, created_at=at)
+    made = CaptionSet.objects.create(
+        team=team, name=_free_name(name), release=release, created_at=at
+    )
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
         raise NoSuchCaptions(f"release {name!r} has no captions.")
     return made
+
+
+def _free_name(name: str) -> str:
+    """The release's name, or with a number, if another set has it, perhaps of another team."""
+    start = name[:90]
+    taken = {*CaptionSet.objects.filter(name__startswith=start).values_list("name", flat=True)}
+    names = chain([name], (f"{start}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def set_named(name: str, team: Team) -> CaptionSet:

@@ -21,6 +21,7 @@ from tests.factories import (
     ResponseFactory,
     TaskFactory,
     TaskPageFactory,
+    TeamFactory,
     WorkerFactory,
 )
 
@@ -134,6 +135,18 @@ def test_a_campaign_on_a_release_links_its_references_under_their_ids():
     subjects = campaign.caption_set.captions.order_by("number").values_list("annotation_id", "text")
     assert list(subjects) == list(enumerate(references.values_list("text", flat=True)))
     assert campaign.tasks.count() == 2
+
+
+def test_a_caption_set_of_another_team_does_not_keep_the_release_from_its_own():
+    released_captions()
+    CaptionSetFactory(name="first", team=TeamFactory())
+
+    for name in ("one", "two"):
+        config = link_config(name=name, caption_set=None, release="first")
+        campaign = create_campaign(config=config, endpoint="local", at=NOON)
+
+    assert campaign.caption_set.name == "first-2"
+    assert CaptionSet.objects.count() == 2
 
 
 def test_two_campaigns_on_one_release_share_its_captions():
