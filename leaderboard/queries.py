@@ -22,6 +22,7 @@ from annotate.images.copies import display_url
 from annotate.models import Image, Release, ReleasedImage, Role
 from annotate.queries.releases import captions_with_hidden, domains_of_release
 from corpora.evaluation.results import WrongResults, check_images, listed, read_results
+from corpora.language.text import normalise
 from leaderboard.models import Challenge, Submission
 from shared.tables import Column, csv_table
 
@@ -220,7 +221,7 @@ def _figure(metric: str, subset: str, submission: Submission) -> float | None:
 # A mean over fewer images would tell too much of one image's score.
 LEAST_IMAGES = 10
 # What submitters get of an image's record.
-PUBLIC = ("file_name", "width", "height", "coco_url", "date_captured")
+PUBLIC = ("file_name", "width", "height", "coco_url", "date_captured", "region")
 UPLOAD = "Your file"
 
 
@@ -265,7 +266,7 @@ def check_results(challenge: Challenge, content: bytes) -> None:
         file.flush()
         results = read_results(Path(file.name), name=UPLOAD)
     check_images(results, wanted=numbers_of(challenge.release), name=UPLOAD)
-    if empty := [image for image, caption in results.items() if not caption.strip()]:
+    if empty := [image for image, caption in results.items() if not normalise(caption)]:
         raise WrongResults(f"{UPLOAD}: Images with an empty caption: {listed(empty)}.")
 
 

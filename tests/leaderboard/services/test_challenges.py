@@ -110,6 +110,17 @@ def test_the_list_of_images_has_no_captions(challenge):
     }
 
 
+def test_a_challenge_on_regions_says_where_each_is(challenge):
+    image = ReleasedImage.objects.get(number=1)
+    image.record["region"] = {"class": "/m/dog", "x_min": 0.25}
+    image.save()
+
+    assert [each.get("region") for each in image_list(challenge)][:2] == [
+        {"class": "/m/dog", "x_min": 0.25},
+        None,
+    ]
+
+
 def test_an_image_without_an_address_has_that_of_a_copy(challenge, client):
     released = ReleasedImage.objects.get(number=1)
     released.record["coco_url"] = ""

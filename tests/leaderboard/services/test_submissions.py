@@ -63,6 +63,7 @@ def changed(**values):
         (changed(image_id=None), "not whole numbers: None"),
         (changed(image_id=-1), "Negative image ids: -1"),
         (changed(caption=" \n"), "empty caption: 1"),
+        (changed(caption="\u200b"), "empty caption: 1"),
         (changed(caption=7), "not texts"),
         (changed(caption=["A dog."]), "not texts"),
         (changed(caption="dog " * 25_000), "more than 10,000 characters"),
