@@ -219,7 +219,8 @@ def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:
     except BotoCoreError as error:
         raise MarketplaceError(f"The marketplace at {url} did not answer.", NO_ANSWER) from error
     except (ValueError, RecursionError) as error:
-        if answer.status_code >= 500:  # Such as the page of a proxy.
+        # Such as the page of a proxy. 501 says that the server knows no such calls.
+        if answer.status_code >= 500 and answer.status_code != 501:
             raise MarketplaceError(
                 f"The marketplace at {url} failed (status {answer.status_code})."
             ) from error
