@@ -211,7 +211,7 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
     _refuse_disposed(hit)
     _refuse_too_new(hit, at)
     if hit.hit_type_id != hit_type.pk:
-        _refuse_counted_by_type(hit)
+        _refuse_counted_by_type(hit, hit_type)
     unpaid = hit.available + hit.pending + hit.unreviewed
     money.release(hit=hit, slots=unpaid, at=at)
     hit.hit_type = hit_type
@@ -220,12 +220,13 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
     money.hold(hit=hit, slots=unpaid, at=at)
 
 
-def _refuse_counted_by_type(hit: Hit) -> None:
-    """Raise InvalidHitState if work on the HIT counts for a study, whose panel has paid it perhaps,
-    or for a group of people, who may withdraw it: these know it by the HIT's type."""
-    by_work = {"worker__assignments__hit": hit}
-    in_study = Participation.objects.filter(study__hit_type=hit.hit_type_id, **by_work)
-    in_group = Membership.objects.filter(group__offers__hit_type=hit.hit_type_id, **by_work)
+def _refuse_counted_by_type(hit: Hit, other: HitType) -> None:
+    """Raise InvalidHitState if work on the HIT counts, or would count with the other type, for a
+    study, which a panel pays, or for a group of people, who may withdraw it: these know it by the
+    HIT's type."""
+    types, by_work = [hit.hit_type_id, other.pk], {"worker__assignments__hit": hit}
+    in_study = Participation.objects.filter(study__hit_type__in=types, **by_work)
+    in_group = Membership.objects.filter(group__offers__hit_type__in=types, **by_work)
     if in_study.exists() or in_group.exists():
         raise InvalidHitState(
             "People of a study or a group have worked on this HIT, so it keeps its HITType. Create "

@@ -108,3 +108,14 @@ def test_a_hit_that_gets_another_type_meanwhile_is_not_accepted(requester, monke
         assignments.accept(worker=make_worker(), hit_type=hit_type, at=NOON)
 
     assert not Assignment.objects.exists()
+
+
+@pytest.mark.parametrize("make_person", [in_study, in_group])
+def test_work_is_not_moved_into_a_study_or_a_group_of_its_person(requester, make_person):
+    """A payout pays it; the panel of the study would pay it again."""
+    hit_type, other = make_hit_type(requester), make_hit_type(requester, title="Theirs")
+    hit = make_hit(hit_type)
+    assignments.accept(worker=make_person(other), hit_type=hit_type, at=NOON)
+
+    with pytest.raises(InvalidHitState, match="keeps its HITType"):
+        hits.change_type(hit=hit, hit_type=other, at=NOON)
