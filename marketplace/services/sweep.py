@@ -119,7 +119,8 @@ def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
 @transaction.atomic
 def _expire(hit: Hit, at: datetime) -> bool:
     # Decided again under the lock: the requester may have extended the HIT since.
-    if not _hits_to_expire(at).filter(pk=hit.pk).select_for_update(of=("self",)):
+    still = _hits_to_expire(at).filter(pk=hit.pk)
+    if not still.select_for_update(of=("self",), no_key=True):
         return False
     hits.expire(hit=hit, at=at)
     return True
@@ -155,7 +156,7 @@ def _hits_to_dispose_of(at: datetime) -> QuerySet[Hit]:
 
 @transaction.atomic
 def _dispose_of(hit: Hit, at: datetime) -> bool:
-    if not _hits_to_dispose_of(at).filter(pk=hit.pk).select_for_update():
+    if not _hits_to_dispose_of(at).filter(pk=hit.pk).select_for_update(no_key=True):
         return False
     return _unless_raced(hits.dispose, hit=hit, at=at)
 
