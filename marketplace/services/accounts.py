@@ -114,7 +114,8 @@ def authenticate(*, name: str, password: str, address: str, at: datetime) -> Wor
 
 def _is_password_of(worker: Worker, password: str) -> bool:
     def upgrade(raw: str) -> None:
-        Worker.objects.filter(pk=worker.pk).update(password=make_password(raw))
+        unchanged = Worker.objects.filter(pk=worker.pk, password=worker.password)
+        unchanged.update(password=make_password(raw))
 
     return check_password(password, worker.password, setter=upgrade)
 
@@ -161,7 +162,9 @@ def state_country(*, worker: Worker, country: str) -> None:
     HITs can be limited to countries, so workers cannot change their country themselves.
     """
     place = _place(country)
-    if not Worker.objects.filter(pk=worker.pk, country="").update(**place._asdict()):
+    if not Worker.objects.filter(pk=worker.pk, country="", erased_at=None).update(
+        **place._asdict()
+    ):
         raise AccountRefused(
             "Your country is already saved. Ask the marketplace's host to change it.",
             field="country",
@@ -170,7 +173,7 @@ def state_country(*, worker: Worker, country: str) -> None:
 
 def set_adult(*, worker: Worker, is_adult: bool) -> None:
     """Set whether the worker is an adult and accepts HITs with adult content."""
-    Worker.objects.filter(pk=worker.pk).update(is_adult=is_adult)
+    Worker.objects.filter(pk=worker.pk, erased_at=None).update(is_adult=is_adult)
 
 
 def set_password(*, worker: Worker, current: str, password: str, at: datetime) -> Worker:
@@ -181,6 +184,8 @@ def set_password(*, worker: Worker, current: str, password: str, at: datetime) -
     with transaction.atomic():
         # Check under the lock: another session may have changed the password.
         found = Worker.objects.select_for_update().get(pk=worker.pk)
+        if found.erased_at is not None:
+            raise AccountRefused(_("This account has just been deleted. Follow the link again."))
         if found.password and not check_password(current, found.password):
             raise AccountRefused(_("This is not your current password."), field="current")
         Worker.objects.filter(pk=worker.pk).update(password=hashed)

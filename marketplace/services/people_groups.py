@@ -169,6 +169,11 @@ def join(
     AccountRefused.
     """
     group = _open(group)
+    if worker is not None:
+        # Locked: an erasure at the same time would not find the membership.
+        still = Worker.objects.select_for_update().filter(pk=worker.pk, erased_at=None)
+        if still.first() is None:
+            raise GroupRefused(_("This account has just been deleted. Follow the link again."))
     worker = worker or accounts.make_member(name=name, password=password, at=at)
     if invitation is not None:
         _use_up(invitation, worker)

@@ -158,6 +158,8 @@ def request_qualification(
     Raises NotQualified if the worker cannot request it, or not yet.
     """
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
+    if worker.erased_at is not None:
+        raise NotQualified("This account is closed.")
     _refuse_request(qualification_type, worker, at)
     status, times = QualificationRequestStatus.PENDING, {"submitted_at": at}
     if qualification_type.test:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from marketplace import requirements
 from marketplace.countries import Place
-from marketplace.errors import DoesNotExist, NotQualified
+from marketplace.errors import DoesNotExist, NotQualified, UnknownWorker
 from marketplace.models import (
     AssignmentStatus,
     HitType,
@@ -136,7 +136,11 @@ def grant(
     at: datetime,
     notify: bool = False,
 ) -> Qualification:
-    """Grant the qualification to the worker, or change its value."""
+    """Grant the qualification to the worker, or change its value; raises UnknownWorker if the
+    account is closed."""
+    # Locked: an erasure at the same time would not find the row.
+    if Worker.objects.select_for_update(no_key=True).get(pk=worker.pk).erased_at is not None:
+        raise UnknownWorker(worker.public_id)
     qualification, _created = Qualification.objects.update_or_create(
         qualification_type=qualification_type,
         worker=worker,

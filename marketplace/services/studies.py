@@ -144,7 +144,7 @@ def _participate(
 ) -> Participation:
     # Lock the worker: another request may be setting a password or deleting the idle account.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
-    if found is None:
+    if found is None or found.erased_at is not None:
         raise StudyRefused(_("This account has just been deleted. Follow the link again."))
     if found.password and found != signed_in:
         raise PasswordNeeded(

@@ -23,14 +23,17 @@ from marketplace.models import (
     ExternalIdentity,
     Message,
     Participation,
+    QualificationType,
     RequestToken,
     Transfer,
     TransferKind,
     Worker,
 )
 from marketplace.services import (
+    accounts,
     assignments,
     money,
+    people_groups,
     qualification_types,
     qualifications,
     retention,
@@ -55,6 +58,7 @@ from tests.marketplace.factories import (
     make_requester,
     make_worker,
 )
+from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
 MONTH = timedelta(days=31)
@@ -295,6 +299,80 @@ def test_a_closed_account_gets_no_messages():
 
     assert failures == {worker.public_id: "The worker does not exist."}
     assert not Message.objects.exists()
+
+
+def sets_a_password(worker: Worker) -> None:
+    accounts.set_password(worker=worker, current="", password="a long password", at=NOON)
+
+
+def says_a_country(worker: Worker) -> None:
+    accounts.state_country(worker=worker, country="US")
+
+
+def reader() -> QualificationType:
+    return create_qualification_type(
+        requester=make_requester(), name="Reader", description="Reads", at=NOON
+    )
+
+
+def asks_for_a_qualification(worker: Worker) -> None:
+    qualification_types.request_qualification(qualification_type=reader(), worker=worker, at=NOON)
+
+
+def is_granted_a_qualification(worker: Worker) -> None:
+    qualifications.grant(qualification_type=reader(), worker=worker, value=1, at=NOON, notify=True)
+
+
+def joins_a_group(worker: Worker) -> None:
+    group = make_group()
+    text = people_groups.latest_text(group)
+    people_groups.join(group=group, text=text, worker=worker, at=NOON)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        sets_a_password,
+        says_a_country,
+        asks_for_a_qualification,
+        is_granted_a_qualification,
+        joins_a_group,
+    ],
+)
+def test_a_request_that_read_the_account_before_its_erasure_stores_nothing(act):
+    worker = make_worker()
+    stale = Worker.objects.get(pk=worker.pk)
+    erase_worker(worker=worker, at=NOON)
+    worker.refresh_from_db()
+    closed = data_of(worker)
+
+    with pytest.raises(DomainError):
+        act(stale)
+
+    found = Worker.objects.get(pk=worker.pk)
+    assert (found.password, found.place) == ("", "")
+    assert data_of(found) == closed
+    assert not Message.objects.exists()
+
+
+def test_a_visit_to_a_study_that_read_the_account_before_its_erasure_stores_nothing(monkeypatch):
+    plan = studies.StudyPlan(
+        assignments=1, completion_code="DONE", return_url="https://panel.example/"
+    )
+    study = studies.create_study(name="Scenes", hit_type=make_hit_type(), plan=plan, at=NOON)
+    read = studies.worker_of_identity
+
+    def read_then_erase(**arguments):
+        found = read(**arguments)
+        erase_worker(worker=Worker.objects.get(pk=found.pk), at=NOON)
+        return found
+
+    monkeypatch.setattr(studies, "worker_of_identity", read_then_erase)
+
+    with pytest.raises(studies.StudyRefused, match="just been deleted"):
+        studies.join(study=study, identifier="a", address="192.0.2.1", at=NOON)
+
+    assert not Participation.objects.exists()
 
 
 def test_the_data_has_the_workers_rows_and_no_password():
