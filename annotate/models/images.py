@@ -181,9 +181,14 @@ class Image(models.Model):
         return self.shown_name
 
     @property
+    def own_name(self) -> str:
+        """The name of one's own file; empty for an image of a dataset, which its id names."""
+        return self.file_name if self.source == ImageSource.OWN else ""
+
+    @property
     def shown_name(self) -> str:
         """The name by which pages call the image: the file's own name, or the dataset's id."""
-        return self.file_name or self.key
+        return self.own_name or self.key
 
     @property
     def last_name(self) -> str:

@@ -234,10 +234,10 @@ def unknown_ids(unknown: Sequence[str], split: str) -> str:
 
 
 def _in_order(split: str, team: Team) -> list[int]:
-    """Primary keys of a split's images by name, in the same order in every database."""
-    own = Image.objects.of_team(team).filter(split=split)
-    rows = own.values_list("file_name", "key", "pk")
-    if not (found := sorted(rows)):
+    """Primary keys of a split's images by file name, those of a dataset by id, in the same order in
+    every database."""
+    rows = Image.objects.of_team(team).filter(split=split).only("source", "file_name", "key")
+    if not (found := sorted((image.own_name, image.key, image.pk) for image in rows)):
         raise DomainError(f"The split {split!r} has no images. Import some first.")
     return [image for _, _, image in found]
 

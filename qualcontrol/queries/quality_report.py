@@ -133,7 +133,7 @@ def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     # those that checks removed from them. Others were withdrawn, or discarded with what they build
     # on.
     by_exclusion = Q(worker__in=campaign.exclusions.in_force().values("worker"))
-    gone = Response.objects.filter(
+    gone = Response.objects.of(campaign).filter(
         by_exclusion | Q(withdrawn_at__isnull=False) | ~Q(spot_check__verdict=Verdict.BAD),
         status=ResponseStatus.DISCARDED,
     )

@@ -9,8 +9,9 @@ from PIL import Image as Picture
 
 from annotate.models import Box, Image, ObjectClass
 from annotate.queries.keywords import keywords
-from annotate.services import imports
+from annotate.services import imports, selections
 from corpora.reading.files import MalformedFile
+from tests.factories import NOON
 
 pytestmark = pytest.mark.django_db
 
@@ -256,3 +257,18 @@ def test_the_size_of_an_image_without_a_file_is_what_the_latest_import_says(writ
     imports.import_coco(path=write(content), split="val2014")
 
     assert Image.objects.values_list("width", "height").get() == (641, 481)
+
+
+def test_ids_and_not_file_names_call_images_and_order_them(write, content):
+    """Lists of images have ids, and a seed draws the same images whatever their files' names."""
+    (first,) = content["images"]
+    files = {139: "000000000139.jpg", 1000: "000000001000.jpg", 17: "zebra.jpg"}
+    content["images"] = [
+        {**first, "id": number, "file_name": name} for number, name in files.items()
+    ]
+    imports.import_coco(path=write({**content, "annotations": []}), split="val2017")
+
+    every = selections.select_all(name="every", split="val2017", at=NOON)
+
+    names = [each.image.shown_name for each in every.selected.select_related("image")]
+    assert names == ["1000", "139", "17"]

@@ -52,7 +52,7 @@ def test_the_images_are_listed_with_their_counts(client, campaign):
 
 
 def test_own_images_are_listed_by_their_file_names(client, campaign):
-    TaskFactory(campaign=campaign, image__file_name="cups/coffee_b.jpg")
+    TaskFactory(campaign=campaign, image__source="OWN", image__file_name="cups/coffee_b.jpg")
 
     page = text_of(client.get("/campaigns/pilot/images/"))
 
