@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
@@ -117,7 +118,10 @@ def _expire_excess(run: Run, excess: Excess) -> None:
     """
     if excess == Excess():
         return  # as in most syncs, which need not read all open HITs
-    unwanted, unaffordable = excess.unwanted, excess.unaffordable
+    # Slots of HITs that expired since the last listing still count as outstanding.
+    expired = run.campaign.hits.filter(status=HitStatus.EXPIRED)
+    going = expired.aggregate(slots=Sum("available", default=0))["slots"]
+    unwanted, unaffordable = excess.unwanted - going, excess.unaffordable - going
     for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
         if hit.available <= unwanted or unaffordable > 0:
             with run.alone(HIT_NAME(hit)):
