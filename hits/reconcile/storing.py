@@ -14,7 +14,7 @@ from hits.models.hits import AssignmentQuerySet
 from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment
 from hits.reconcile.run import HIT_NAME, Run
-from hits.services.payments import lapse_held
+from hits.services.payments import hold_found, lapse_held, lock_assignment
 from hits.services.submissions import Reported, take_submissions, without_erased
 
 
@@ -49,7 +49,8 @@ def ingest_assignments(run: Run, reported: Sequence[Reported]) -> None:
         for (assignment, _), (_, each) in zip(rows, reported, strict=True):
             if assignment.status == AssignmentStatus.LOST:
                 lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
-                lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
+                if lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None):
+                    hold_found(assignment=assignment.pk)
             if assignment.status != each.status.name:
                 note_decision(assignment, each)
     run.sync.ingested += sum(is_new for _, is_new in rows)
@@ -107,8 +108,10 @@ def ask_for(run: Run, assignment: Assignment) -> bool:
 
 def _lose(run: Run, assignment: Assignment) -> bool:
     undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
-    lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=run.at)
-    lapse_held(assignment=assignment.pk, at=run.at)
+    with transaction.atomic():
+        lock_assignment(assignment.pk)  # another sync may find it
+        lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=run.at)
+        lapse_held(assignment=assignment.pk, at=run.at)
     recount(assignment.hit_id)
     return bool(lost)
 

@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import Response, Worker
 from hits.models import Assignment, AssignmentStatus
-from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment
+from qualcontrol.models import Act, Decision, HeldCause, HeldOutcome, HeldPayment
 from qualcontrol.review.judging import hold_again, reject_response
 from qualcontrol.services.errors import CannotReject
 from qualcontrol.services.held_payments import accept_payment, end_hold, refuse_payment
@@ -194,3 +194,15 @@ def lapse_held(*, assignment: int, at: datetime) -> None:
     held = HeldPayment.objects.filter(submission=assignment)
     held.open().update(outcome=HeldOutcome.LAPSED, ended_at=at)
     held.update(is_settled=True)
+
+
+def hold_found(*, assignment: int) -> None:
+    """Hold the payment of an assignment again that was lost and is found, unless verdicts released
+    it or its rejection was requested. The caller holds the worker's lock."""
+    held = HeldPayment.objects.filter(submission=assignment)
+    lapsed = held.filter(outcome=HeldOutcome.LAPSED)
+    lapsed = lapsed.exclude(submission__responses__decisions__act=Act.REJECT)
+    lapsed.filter(cause=HeldCause.NO_TASK).update(outcome="", ended_at=None)
+    lapsed.filter(cause=HeldCause.RULES).update(outcome=HeldOutcome.JUDGED)
+    held.update(is_settled=False)
+    hold_again(assignment)

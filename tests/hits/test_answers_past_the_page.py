@@ -3,8 +3,16 @@
 import pytest
 
 from annotate.models import Response
+from annotate.services.responses import discard
 from hits.models import Assignment
-from hits.services.payments import ask_for_rejection, lapse_held, put_back, reject_held, take_up
+from hits.services.payments import (
+    ask_for_rejection,
+    hold_found,
+    lapse_held,
+    put_back,
+    reject_held,
+    take_up,
+)
 from hits.services.submissions import MOST_KEPT
 from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
 from qualcontrol.review.judging import judge
@@ -166,8 +174,30 @@ def lapse(assignment):
     lapse_held(assignment=assignment.pk, at=NOON)
 
 
+def judge_bad(_assignment):
+    response = Response.objects.get()
+    judge(response=response, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
+
+
+def ask_to_reject(_assignment):
+    discard(responses=[response := Response.objects.get()])
+    ask_for_rejection(response=response, reason="Off topic.", actor=UserFactory(), at=NOON)
+
+
+def be_lost_and_found(assignment):
+    lapse(assignment)
+    hold_found(assignment=assignment.pk)
+
+
 @pytest.mark.parametrize(
-    ("happen", "is_held"), [(keep, True), (pay, False), (be_refused, True), (lapse, False)]
+    ("happen", "is_held"),
+    [
+        (keep, True),
+        (pay, False),
+        (be_refused, True),
+        (lapse, False),
+        (be_lost_and_found, True),
+    ],
 )
 def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     submit, campaign, happen, is_held
@@ -180,6 +210,21 @@ def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
 
     assert HeldPayment.objects.open().exists() == is_held
+
+
+@pytest.mark.parametrize(
+    ("decide", "outcome"), [(keep, ""), (judge_bad, "JUDGED"), (ask_to_reject, "LAPSED")]
+)
+def test_what_was_lost_and_found_is_held_unless_it_was_decided_meanwhile(
+    submit, campaign, decide, outcome
+):
+    assignment = submit(**fields_for(campaign, "Too short."))
+    lapse(assignment)
+    decide(assignment)
+
+    hold_found(assignment=assignment.pk)
+
+    assert HeldPayment.objects.get().outcome == outcome
 
 
 def test_a_payment_is_held_again_if_its_verdict_is_taken_back_before_the_marketplace_refuses_it(

@@ -1,6 +1,7 @@
 """Holding payments for answers that were posted to the marketplace directly."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.urls import reverse
@@ -8,8 +9,9 @@ from django.utils import timezone
 
 from annotate.models import Response
 from hits.models import Assignment, AssignmentStatus
-from hits.mturk.client import marketplace_of
+from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.reconcile.reconciler import reconcile
+from hits.reconcile.storing import ask_for
 from hits.services.lifecycle import CannotMove, finish
 from hits.services.payments import accept_held, reject_held
 from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
@@ -62,6 +64,11 @@ def held():
 
 def decide(decision, reason="An answer with one field, “junk”."):
     decision(held=held(), reason=reason, actor=UserFactory(), at=timezone.now())
+
+
+def raise_gone(_marketplace, assignment):
+    code = "AWS.MechanicalTurk.AssignmentDoesNotExist"
+    raise MarketplaceError(f"Assignment {assignment} does not exist.", code, is_refusal=True)
 
 
 def test_junk_is_never_paid_without_a_person(marketplace, campaign):
@@ -190,6 +197,24 @@ def test_what_the_marketplace_approves_automatically_is_no_longer_held(marketpla
 
     assert Assignment.objects.get().status == AssignmentStatus.APPROVED
     assert held().outcome == HeldOutcome.LAPSED
+
+
+def test_junk_that_was_lost_and_is_listed_again_is_held_again(marketplace, campaign, monkeypatch):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+    reconcile(campaign)
+    with monkeypatch.context() as patch:
+        patch.setattr(Marketplace, "assignment", raise_gone)
+        run = SimpleNamespace(marketplace=marketplace_of(campaign), at=timezone.now())
+        assert ask_for(run, Assignment.objects.get())
+    assert (Assignment.objects.get().status, held().outcome) == ("LOST", HeldOutcome.LAPSED)
+
+    runs = [reconcile(campaign) for _ in range(2)]
+
+    assert Assignment.objects.get().status == AssignmentStatus.SUBMITTED
+    assert [run.approved for run in runs] == [0, 0]
+    assert status_there(campaign) == ["Submitted"]
+    decide(accept_held)
+    assert reconcile(campaign).approved == 1
 
 
 def test_what_was_written_on_the_page_is_not_held(client, marketplace, campaign):
