@@ -21,6 +21,7 @@ from qualcontrol.models import Act, Decision, HeldCause, HeldOutcome, HeldPaymen
 from qualcontrol.review.judging import hold_again, reject_response
 from qualcontrol.services.errors import CannotReject
 from qualcontrol.services.held_payments import accept_payment, end_hold, refuse_payment
+from qualcontrol.services.locks import lock_worker, locked_response
 
 
 def lock_assignment(pk: int) -> Assignment:
@@ -155,6 +156,7 @@ def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datet
         raise CannotReject(
             "This response has no assignment at the marketplace, so there is nothing to reject."
         )
+    locked_response(response.pk)  # with all workers of its text, in order
     assignment = lock_assignment(response.submission_id)
     refuse_if_decided(assignment)
     if counting_responses(assignment.pk).exists():
@@ -182,6 +184,7 @@ def reject_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) ->
 
     Raises CannotReject or AlreadyDecided if it is decided already, or ReasonMissing.
     """
+    lock_worker(held.worker)  # with those whose versions are discarded too, in order
     refuse_if_decided(lock_assignment(held.submission_id))
     refuse_payment(held=held, reason=reason, actor=actor, at=at)
 

@@ -9,10 +9,14 @@ from annotate.models import Response, ResponseStatus
 from hits.models import Assignment
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
-from qualcontrol.models import Decision
+from hits.services.payments import ask_for_rejection, reject_held
+from qualcontrol.flags import BREAKS_RULES
+from qualcontrol.models import Assessment, Decision, HeldCause, HeldPayment
 from qualcontrol.review.judging import judge
 from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.held_payments import hold_payment
+from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, UserFactory
 from tests.hits.framed_work import fields_of, open_page
@@ -112,6 +116,38 @@ def test_an_exclusion_waits_for_a_verdict_on_what_it_discards(chain):
 
     assert states(*chain) == [False, False, False]
     assert Decision.objects.filter(response=chain[2], act="DISCARD").count() == 1
+
+
+@needs_row_locks
+def test_a_rejection_that_waits_for_a_worker_of_the_text_holds_no_later_one(chain):
+    last, reviewer = chain[2], UserFactory()
+    exclude_worker(campaign=last.campaign, worker=last.worker, reason="no", actor=None, at=NOON)
+
+    while_open(
+        lambda: lock_workers([chain[0].worker_id]),
+        lambda: ask_for_rejection(response=last, reason="no", actor=reviewer, at=NOON),
+        meanwhile=lambda: lock_workers([last.worker_id]),
+    )
+
+    assert Decision.objects.get(act="REJECT").response == last
+
+
+@needs_row_locks
+def test_a_refused_payment_waits_for_the_workers_of_what_it_discards(chain):
+    first, reviewer = chain[0], UserFactory()
+    Assessment.objects.filter(response=first).update(codes=BREAKS_RULES)
+    values = {"worker": first.worker, "submission": first.submission_id, "at": NOON}
+    hold_payment(campaign=first.campaign, cause=HeldCause.RULES, why="no", **values)
+    held, seen = HeldPayment.objects.get(), []
+
+    while_open(
+        lambda: lock_workers([chain[2].worker_id]),
+        lambda: reject_held(held=held, reason="no", actor=reviewer, at=NOON),
+        meanwhile=lambda: seen.extend(states(*chain)),
+    )
+
+    assert seen == [True, True, True]
+    assert states(*chain) == [False, False, False]
 
 
 @needs_row_locks
