@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from annotate.models import Campaign, Response, ResponseStatus
+from annotate.services.places import lock_tasks
 from annotate.services.responses import continues_chain
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import (
@@ -41,6 +42,7 @@ from qualcontrol.services.exclusions import (
     forgive_one_less,
     is_discarded_by_exclusion,
     restored_with,
+    to_discard,
 )
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
@@ -209,10 +211,15 @@ def _change_verdict(
     _log(response, act, actor, reason, at)
     # Reviewers are measured by the verdict that holds.
     Gold.objects.filter(response=response).update(verdict=verdict, reason=reason)
+    restored = restored_with(response) if verdict == Verdict.GOOD else []
+    if campaign.exclusions.in_force().filter(worker=response.worker).exists():
+        # All at once and in order, as in `discard_bad`.
+        others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
+        lock_tasks([response.task_id, *others, *(each.task_id for each in restored)])
     if verdict == Verdict.GOOD:
         forgive_one_less(response)
         again = [] if _obstacle(response) else [response]
-        _restore_all([*again, *restored_with(response)], actor, "verdict changed to good", at)
+        _restore_all([*again, *restored], actor, "verdict changed to good", at)
         # Without a bad response, an exclusion discards all.
         discard_excluded(campaign=campaign, worker=response.worker, actor=actor, at=at)
     else:

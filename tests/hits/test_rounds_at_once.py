@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 
 from annotate.models import Response, ResponseStatus
+from annotate.services.places import lock_tasks
 from hits.models import Assignment
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
@@ -13,6 +14,7 @@ from hits.services.payments import ask_for_rejection, reject_held
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import Assessment, Decision, HeldCause, HeldPayment
 from qualcontrol.review.judging import judge
+from qualcontrol.review.undoing import change_verdict
 from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.held_payments import hold_payment
@@ -148,6 +150,40 @@ def test_a_refused_payment_waits_for_the_workers_of_what_it_discards(chain):
 
     assert seen == [True, True, True]
     assert states(*chain) == [False, False, False]
+
+
+@needs_row_locks
+@pytest.mark.parametrize("verdicts", [["GOOD"], ["GOOD", "BAD"]])
+def test_a_changed_verdict_locks_the_tasks_of_all_that_it_moves_in_order(client, verdicts):
+    """The exclusion discards from the first bad version on, whose place another one has taken."""
+    review = {"share": 1, "discard": "since_first_bad", "policy": "propose"}
+    campaign = make_campaign(images=3, waits_for_verdict=True, review=review)
+    low, high, last = campaign.tasks.order_by("pk")
+    careless, reviewer = Writer(client, campaign), UserFactory()
+
+    def write(writer, task):
+        writer.assignment = f"A{task.pk}"
+        return writer.ingest(**{f"text-{task.number}": FIRST, f"base-{task.number}": ""})
+
+    first, between, later = [write(careless, task) for task in (low, high, last)]
+    for bad in (later, first):
+        judge(response=bad, verdict="BAD", reason="no", reviewer=reviewer, at=NOON)
+    exclude_worker(campaign=campaign, worker=careless.worker, reason="no", actor=None, at=NOON)
+    write(Writer(client, campaign), low)
+
+    def change(verdict):
+        change_verdict(response=first, verdict=verdict, reason="no", actor=reviewer, at=NOON)
+
+    for verdict in verdicts[:-1]:
+        change(verdict)
+    while_open(
+        lambda: lock_tasks([low.pk]),
+        lambda: change(verdicts[-1]),
+        meanwhile=lambda: lock_tasks([high.pk]),
+    )
+
+    assert states(first, between, later) == [False, verdicts[-1] == "GOOD", False]
+    assert recount_places(campaign) == 0
 
 
 @needs_row_locks
