@@ -133,6 +133,7 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
     answers = _answers(campaign, new, pages)
     _note_practice(campaign, new, answers)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
+    claimed |= _tasks_of_failed(campaign, new, answers)
     found = add_all_submitted(
         submitted=[
             Submitted(row.account.worker, answer.answers, row.pk)
@@ -171,18 +172,43 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
 def _note_practice(
     campaign: Campaign, new: Sequence[tuple[Assignment, str]], answers: Sequence["_Answer"]
 ) -> None:
-    """Store the marks of workers' first assignments, and mark the answers of those who had none."""
+    """Store the marks of workers' first practice, and mark the answers of workers who had none.
+
+    The work after a practice may be read before it: a listing has the newest HIT first.
+    """
     if not campaign.config.practice.captions:
         return
     accounts = {row.account_id for row, _ in new}
     earlier = Assignment.objects.of(campaign).filter(account__in=accounts)
     earlier = earlier.exclude(pk__in=[row.pk for row, _ in new])
-    known = set(earlier.values_list("account_id", flat=True))
-    for (row, _), answer in zip(new, answers, strict=True):
+    rows = list(earlier.values_list("account_id", "practice"))
+    known = {account for account, _ in rows}
+    practised = {account for account, marks in rows if marks}
+    pairs = [(row, answer) for (row, _), answer in zip(new, answers, strict=True)]
+    for row, answer in sorted(pairs, key=lambda pair: pair[0].submitted_at):
         answer.is_first = row.account_id not in known
+        answer.may_practise = row.account_id not in practised
         known.add(row.account_id)
         row.practice = answer.practice
+        if row.practice:
+            practised.add(row.account_id)
     Assignment.objects.bulk_update([row for row, _ in new if row.practice], ["practice"])
+
+
+def _tasks_of_failed(
+    campaign: Campaign, new: Sequence[tuple[Assignment, str]], answers: Sequence["_Answer"]
+) -> set[int]:
+    """The tasks with work of those who did not pass the practice, as their exclusion changes
+    them."""
+    failed = {
+        row.account.worker_id
+        for (row, _), answer in zip(new, answers, strict=True)
+        if answer.has_failed_practice
+    }
+    if not failed:
+        return set()
+    work = Response.objects.of(campaign).counting().filter(worker__in=failed)
+    return set(work.values_list("task_id", flat=True))
 
 
 def _exclude_failed(campaign: Campaign, worker: Worker, marks: str, at: datetime) -> None:
@@ -246,14 +272,15 @@ class _Answer:
     claimed: frozenset[int]  # tasks that all pages of the assignment claim
     candidates: list[Task] = field(default_factory=list)  # tasks, among others those it names
     is_first: bool = False  # of the worker's, in a campaign with a practice
+    may_practise: bool = False  # the worker has no marks yet
 
     @cached_property
     def practice(self) -> str:
         """The marks of the practice that comes before a worker's first task."""
-        signed = self.fields.get(PRACTICE, "") or (self.page.fields if self.page else {}).get(
-            PRACTICE, ""
-        )
-        return read_marks(self.campaign, self.worker_id, signed) if self.is_first else ""
+        signed = self.fields.get(PRACTICE, "")
+        if not signed and self.page and self.is_first:  # a stranger may have forged a later page
+            signed = self.page.fields.get(PRACTICE, "")
+        return read_marks(self.campaign, self.worker_id, signed) if self.may_practise else ""
 
     @property
     def has_failed_practice(self) -> bool:

@@ -1,5 +1,7 @@
 """The practice before a worker's first task: its pages, and what the marketplace reports of it."""
 
+from datetime import timedelta
+
 import pytest
 from bs4 import BeautifulSoup
 
@@ -7,7 +9,9 @@ from annotate.kinds import CampaignNotPossible
 from annotate.kinds.reading import parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
+from annotate.services.practice import signed_marks
 from hits.models import Assignment, Claim, TaskPage
+from hits.services.submissions import Reported, take_submissions
 from qualcontrol.models import Exclusion, HeldPayment
 from qualcontrol.services.exclusions import reinstate_worker
 from tests.factories import (
@@ -171,6 +175,42 @@ def test_a_practice_is_paid_once(client):
     second = submit(hit, "A2", "AWORKER1", **fields)
 
     assert HeldPayment.objects.get().submission_id == second.pk
+
+
+@pytest.mark.parametrize("paid", [True, False])
+@pytest.mark.parametrize("is_one_lot", [True, False])
+def test_a_practice_counts_also_if_later_work_is_read_first(client, paid, is_one_lot):
+    """Listings have the newest HIT first."""
+    older = make_hit(paid=paid)
+    newer = HitFactory(hit_type=older.hit_type)
+    over = step(client, older, practise(client, older))
+    fields = forwarded(over if paid else send(client, older, over))
+    work = forwarded(send(client, newer, open_page(client, newer, "A2", "AWORKER1")))
+    first = listed("A1", "AWORKER1", **fields)
+    second = listed("A2", "AWORKER1", **work)
+    second = second.model_copy(update={"submitted_at": NOON + timedelta(minutes=1)})
+    reported = [Reported(newer, second), Reported(older, first)]
+
+    for lot in [reported] if is_one_lot else [reported[:1], reported[1:]]:
+        take_submissions(campaign=older.campaign, reported=lot, at=NOON)
+
+    marks = Assignment.objects.order_by("assignment_id").values_list("practice", flat=True)
+    assert list(marks) == ["1111", ""]
+    assert Response.objects.count() == (1 if paid else 2)
+    assert not HeldPayment.objects.exists()
+
+
+def test_work_that_is_read_before_a_failed_practice_is_discarded():
+    hit = make_hit(pass_mark=1, paid=True)
+    task = hit.campaign.tasks.first()
+    submit(hit, "A1", "AWORKER1", **{f"caption-{task.number}": SENTENCE})
+
+    submit(hit, "A2", "AWORKER1", practice=signed_marks(hit.campaign, "AWORKER1", "1110"))
+
+    assert Exclusion.objects.get().reason == "did not pass the practice: 3 of 4 right"
+    assert not Response.objects.counting().exists()
+    task.refresh_from_db()
+    assert task.answers_missing == task.wanted
 
 
 def test_marks_are_of_no_use_to_others_and_cannot_be_made_up(client):

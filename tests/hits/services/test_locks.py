@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotate.models import Campaign, Task
 from annotate.services.places import lock_tasks
+from annotate.services.practice import signed_marks
 from corpora.datasets.collected import Columns
 from corpora.errors import DomainError
 from hits.models import Assignment, Bonus, Claim, Hit, HitStatus, MessageRecipient, TaskPage
@@ -22,6 +23,7 @@ from hits.services.bonuses import BonusNotPossible, Wish, plan_bonus, plan_bonus
 from hits.services.collected import import_collected
 from hits.services.hit_pages import FrameParameters, close_pages
 from hits.services.messages import plan_message
+from hits.services.submissions import Reported, take_submissions
 from hits.services.task_pages import open_page, store_answers
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Pause
@@ -42,6 +44,7 @@ from tests.factories import (
 )
 from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, listed
+from tests.hits.test_practice import make_hit
 from tests.races import just_before, while_open
 from tests.submitted import take_submission
 
@@ -124,6 +127,28 @@ def test_ingest_waits_for_no_task_of_a_page_that_was_opened_meanwhile(campaign, 
 
     assert Assignment.objects.get().submission.responses.get().task == second
     assert Claim.objects.get().task == first
+
+
+def test_a_failed_practice_locks_the_tasks_of_earlier_work_in_order():
+    hit = make_hit(pass_mark=1, paid=True)
+    first, second, _ = hit.campaign.tasks.order_by("pk")
+    account = WorkerAccountFactory(marketplace_id="AFAILED1")
+    response = ResponseFactory(task=first, worker=account.worker)
+    marks = signed_marks(hit.campaign, "AFAILED1", "0000")
+    reported = [
+        Reported(hit, listed("A1", "AFAILED1", practice=marks)),
+        Reported(hit, listed("A2", "AOTHER1", **{f"caption-{second.number}": SENTENCE})),
+    ]
+
+    while_open(
+        lambda: lock_tasks([first.pk]),
+        lambda: take_submissions(campaign=hit.campaign, reported=reported, at=NOON),
+        meanwhile=lambda: Task.objects.select_for_update(nowait=True).get(pk=second.pk),
+    )
+
+    response.refresh_from_db()
+    assert response.status == "DISCARDED"
+    assert second.responses.count() == 1
 
 
 def test_ingest_that_waits_for_the_sample_of_checks_holds_no_task(campaign, hit):
