@@ -41,11 +41,10 @@ class MarketplaceTask(PatientTask):
 @shared_task(base=PatientTask)
 def sync_campaigns() -> None:
     """Process the events, then start one task for each campaign that may need a sync."""
-    now = timezone.now()
-    taken = take_events(at=now, at_most=_at_most())
+    taken = take_events(at=timezone.now(), at_most=_at_most())
     # Each time in another order, so that no campaign is always the last one of busy workers.
     for campaign in campaigns_to_sync().order_by("?"):
-        is_whole = not taken.complete or is_listing_due(campaign, at=now)
+        is_whole = not taken.complete or is_listing_due(campaign, at=timezone.now())
         hand_on(sync_campaign, campaign.pk, is_whole=is_whole, within=WAITS_FOR)
 
 

@@ -33,9 +33,10 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
     if its last sync read the account's whole list of HITs and changed nothing. Own people may
     withdraw their work long after: their campaigns are synced every ASK_AGAIN_AFTER.
     """
-    own, lately = Q(config_json__workers__who="own"), timezone.now() - ASK_AGAIN_AFTER
+    own, now = Q(config_json__workers__who="own"), timezone.now()
     quiet = _quiet_last_sync()
-    is_quiet = Q(Exists(quiet.filter(started_at__gt=lately))) | (~own & Q(Exists(quiet)))
+    recent = quiet.filter(started_at__gt=now - ASK_AGAIN_AFTER, started_at__lte=now)
+    is_quiet = Q(Exists(recent)) | (~own & Q(Exists(quiet)))
     is_settled = is_quiet & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
 

@@ -162,4 +162,5 @@ def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
         return True
     recent = at - timedelta(seconds=every)
     listed = Sync.objects.filter(campaign=campaign).exclude(listing=Listing.NONE)
-    return not listed.filter(started_at__gt=recent).exists()
+    # A sync that a clock stored while it was ahead counts only when its time is reached.
+    return not listed.filter(started_at__gt=recent, started_at__lte=at).exists()

@@ -148,7 +148,7 @@ def _ingest_page(
 def _is_full_list_due(run: Run) -> bool:
     lately = run.at - LIST_TO_THE_END_EVERY
     known = run.campaign.syncs.filter(listing=Listing.ACCOUNT, started_at__gt=lately)
-    return not known.exists()
+    return not known.filter(started_at__lte=run.at).exists()
 
 
 class _Awaited:

@@ -78,6 +78,10 @@ def test_a_finished_campaign_of_own_people_is_asked_for_withdrawals_every_hour(w
     Sync.objects.create(started_at=now - timedelta(minutes=59), **quiet)
     assert not campaigns_to_sync().exists()
 
+    # A sync from before the clock was set back says nothing.
+    Sync.objects.create(started_at=now + timedelta(hours=5), **quiet)
+    assert campaigns_to_sync().exists() == is_synced
+
 
 def test_a_finished_campaign_with_work_is_synced():
     campaign = CampaignFactory(status=CampaignStatus.FINISHED)

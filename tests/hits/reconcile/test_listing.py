@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
+from hits.models import Assignment, AssignmentStatus, Hit, Listing, TaskPage
 from hits.queries.costs import spend
 from hits.reconcile.events import is_listing_due
 from hits.reconcile.ingest import SUBMITTED_WITHIN
@@ -42,6 +42,16 @@ def test_all_hits_are_listed_after_so_many_seconds(campaign, settings):
     assert is_listing_due(campaign, at=now + timedelta(seconds=601))
     settings.MTURK_LIST_SECONDS = 0
     assert is_listing_due(campaign, at=now)
+
+
+def test_a_listing_by_a_clock_that_was_ahead_does_not_count(campaign):
+    now = timezone.now()
+    campaign.syncs.update(started_at=now + timedelta(hours=5))
+
+    assert is_listing_due(campaign, at=now)
+    assert reconcile(campaign, at=now).listing == Listing.ACCOUNT
+    assert not is_listing_due(campaign, at=now)
+    assert reconcile(campaign, at=now).listing == Listing.CAMPAIGN
 
 
 def test_where_nobody_stored_an_answer_the_marketplace_is_not_asked(client, marketplace, campaign):
