@@ -23,12 +23,19 @@ from hits.models.syncs import (
     SyncProblem,
     new_installation_name,
 )
-from hits.models.workers import MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
+from hits.models.workers import (
+    TOLD_AFTER,
+    MessageRecipient,
+    MessageStatus,
+    WorkerAccount,
+    WorkerMessage,
+)
 
 __all__ = [
     "DECIDED",
     "MOST_ASSIGNMENTS",
     "SILENT_AFTER",
+    "TOLD_AFTER",
     "Assignment",
     "AssignmentStatus",
     "Bonus",

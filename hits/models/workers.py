@@ -1,10 +1,15 @@
 """Workers' accounts at the marketplace, and messages to them."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from annotate.models import Campaign, Worker
+
+# Workers are told of a verdict only then, so that a reviewer can take it back before.
+TOLD_AFTER = timedelta(hours=1)
 
 
 class WorkerAccountQuerySet(models.QuerySet["WorkerAccount"]):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, Release
 from hits.models import (
+    TOLD_AFTER,
     Assignment,
     Bonus,
     Hit,
@@ -17,6 +18,7 @@ from hits.models import (
     SyncProblem,
     WorkerBarring,
 )
+from qualcontrol.models import Exclusion, SpotCheck, Verdict
 
 ASK_AGAIN_AFTER = timedelta(hours=1)
 
@@ -31,13 +33,15 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
 
     A campaign is settled if it is finished, has no HITs at the marketplace and owes no money, and
     if its last sync read the account's whole list of HITs and changed nothing. Own people may
-    withdraw their work long after: their campaigns are synced every ASK_AGAIN_AFTER.
+    withdraw their work long after: their campaigns are synced every ASK_AGAIN_AFTER. A campaign
+    that tells workers is synced when a message has come due since its last sync.
     """
     own, now = Q(config_json__workers__who="own"), timezone.now()
     quiet = _quiet_last_sync()
     recent = quiet.filter(started_at__gt=now - ASK_AGAIN_AFTER, started_at__lte=now)
     is_quiet = Q(Exists(recent)) | (~own & Q(Exists(quiet)))
-    is_settled = is_quiet & ~_left()
+    tells = Q(config_json__review__tells_workers=True)
+    is_settled = is_quiet & ~(tells & ~_has_told(quiet, now)) & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
 
 
@@ -68,6 +72,16 @@ def _quiet_last_sync() -> QuerySet[Sync]:
         hits_retired=0,
         finished_at__isnull=False,
     )
+
+
+def _has_told(last_sync: QuerySet[Sync], at: datetime) -> Q:
+    """Whether no message to a worker (`tell_workers`) has come due since the last sync."""
+    campaign, told_at = OuterRef("campaign"), OuterRef("started_at")
+    checks = SpotCheck.objects.filter(campaign=campaign, verdict=Verdict.BAD)
+    bad = checks.filter(judged_at__gt=told_at - TOLD_AFTER, judged_at__lte=at - TOLD_AFTER)
+    exclusions = Exclusion.objects.in_force().filter(campaign=campaign)
+    excluded = exclusions.filter(excluded_at__gt=told_at, excluded_at__lte=at)
+    return Q(Exists(last_sync.filter(~Exists(bad), ~Exists(excluded), started_at__lte=at)))
 
 
 def _left() -> Q:

@@ -10,7 +10,7 @@ page shows what is so at that time, so one message is enough, and another one af
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -24,7 +24,7 @@ from django.utils.translation import gettext
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from corpora.errors import DomainError
-from hits.models import MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
+from hits.models import TOLD_AFTER, MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
 from hits.models.hits import DECIDED
 from qualcontrol.models import Verdict
 from qualcontrol.services.locks import lock_workers
@@ -116,8 +116,6 @@ def put_back(*, recipients: Sequence[MessageRecipient]) -> None:
 
 
 SALT = "hits.told"
-# Until then, a reviewer can take back a verdict and the worker hears nothing of it.
-TOLD_AFTER = timedelta(hours=1)
 
 
 def tell_workers(*, campaign: Campaign, at: datetime) -> None:

@@ -4,9 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from annotate.models import Response
-from hits.models import Assignment, WorkerMessage
+from hits.models import TOLD_AFTER, Assignment, WorkerMessage
 from hits.reconcile.reconciler import reconcile
-from hits.services.messages import TOLD_AFTER
 from qualcontrol.review.judging import judge
 from tests.browser.campaigns import accept
 from tests.browser.conftest import PHONE

@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 from annotate.kinds import KINDS
 from annotate.models import Caption, Response, Task
 from annotate.services.responses import withdraw
-from hits.models import AssignmentStatus, WorkerMessage
-from hits.services.messages import TOLD_AFTER, tell_workers, told_url
+from hits.models import TOLD_AFTER, AssignmentStatus, WorkerMessage
+from hits.services.messages import tell_workers, told_url
 from qualcontrol.models import Appeal
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import answer_appeal, exclude_worker

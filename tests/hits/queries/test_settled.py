@@ -6,20 +6,24 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotate.models import Campaign, CampaignStatus, Release
-from hits.models import Hit, HitStatus, Listing, Sync
+from annotate.models import Campaign, CampaignStatus, Release, Response
+from hits.models import Hit, HitStatus, Listing, Sync, WorkerMessage
 from hits.queries.settled import campaigns_to_sync, settled_since_release
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish
 from hits.tasks import sync_campaigns
 from qualcontrol.notice_kinds import complete_campaigns
+from qualcontrol.review.judging import judge
 from tests.factories import (
     NOON,
     AssignmentFactory,
     CampaignFactory,
+    ExclusionFactory,
     HitFactory,
+    ResponseFactory,
     TaskFactory,
     TeamFactory,
+    UserFactory,
 )
 from tests.hits.conftest import make_campaign
 from tests.hits.framed_work import work
@@ -81,6 +85,73 @@ def test_a_finished_campaign_of_own_people_is_asked_for_withdrawals_every_hour(w
     # A sync from before the clock was set back says nothing.
     Sync.objects.create(started_at=now + timedelta(hours=5), **quiet)
     assert campaigns_to_sync().exists() == is_synced
+
+
+@pytest.fixture
+def settled():
+    """A finished campaign that tells workers, whose last sync was two hours ago."""
+    told = {"review": {"tells_workers": True, "pause_certainty": 1}}
+    campaign = CampaignFactory(status=CampaignStatus.FINISHED, config=told)
+    at = timezone.now() - timedelta(hours=2)
+    Sync.objects.create(campaign=campaign, started_at=at, finished_at=at, listing=Listing.ACCOUNT)
+    return campaign
+
+
+def judge_bad(campaign, *, at):
+    response = ResponseFactory(task=TaskFactory(campaign=campaign))
+    judge(response=response, verdict="BAD", reason="not true", reviewer=UserFactory(), at=at)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "is_due"), [(59, False), (61, True), (179, True), (181, False)]
+)
+def test_a_settled_campaign_is_synced_when_a_worker_is_to_be_told(settled, minutes, is_due):
+    judge_bad(settled, at=timezone.now() - timedelta(minutes=minutes))
+
+    assert campaigns_to_sync().exists() == is_due
+
+
+@pytest.mark.parametrize(("minutes", "is_due"), [(119, True), (121, False)])
+def test_a_settled_campaign_is_synced_after_an_exclusion(settled, minutes, is_due):
+    ExclusionFactory(campaign=settled, excluded_at=timezone.now() - timedelta(minutes=minutes))
+
+    assert campaigns_to_sync().exists() == is_due
+
+
+@pytest.mark.parametrize("review", [{"tells_workers": False}, {}])
+def test_a_settled_campaign_that_tells_workers_nothing_is_not_synced(settled, review):
+    judge_bad(settled, at=timezone.now() - timedelta(minutes=61))
+    settled.config_json["review"] = review
+    settled.save()
+
+    assert not campaigns_to_sync().exists()
+
+
+def test_a_worker_is_told_of_a_verdict_after_the_campaign_is_settled(
+    client, marketplace, requester
+):
+    review = {"tells_workers": True, "pause_certainty": 1, "approve_after_hours": 0}
+    campaign = make_campaign(tasks=1, review=review)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    finish(campaign=campaign, actor=None, at=NOON)
+    for _ in range(2):
+        call_command("sync")
+    reconcile(campaign, at=timezone.now() + timedelta(hours=2))
+    campaign.syncs.update(started_at=timezone.now() - timedelta(hours=2))
+    assert not campaigns_to_sync().exists()
+    judge(
+        response=Response.objects.get(),
+        verdict="BAD",
+        reason="not true",
+        reviewer=UserFactory(),
+        at=timezone.now() - timedelta(minutes=61),
+    )
+
+    call_command("sync")
+
+    assert WorkerMessage.objects.get().campaign == campaign
+    assert not campaigns_to_sync().exists()
 
 
 def test_a_finished_campaign_with_work_is_synced():
