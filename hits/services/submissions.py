@@ -32,7 +32,7 @@ from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
 from hits.mturk.hit_texts import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
 from hits.queries.worker_data import ERASED
-from hits.services.accounts import locked_accounts
+from hits.services.accounts import ErasedMeanwhile, locked_accounts
 from hits.services.hit_pages import close_pages
 from qualcontrol.models import HeldCause
 from qualcontrol.services.errors import AlreadyExcluded
@@ -76,7 +76,7 @@ def take_submissions(
 
     For new assignments, create their responses, let quality control review them, close their pages,
     and hold the payments if needed. The number of statements does not grow with the number of
-    assignments.
+    assignments. Raises ErasedMeanwhile.
     """
     # In the order of the ids, so that two transactions that create the same accounts do not
     # deadlock. The workers are locked before the tasks, in the same order as an exclusion does.
@@ -96,14 +96,20 @@ def take_submissions(
 def _rows(
     reported: Sequence[Reported], accounts: Mapping[str, WorkerAccount]
 ) -> list[tuple[Assignment, bool]]:
-    """The assignments' rows, and whether each was created now. The workers are locked."""
-    known = {
-        (row.assignment_id, row.account_id): row
-        for row in Assignment.objects.filter(
-            assignment_id__in=[each.listed.assignment_id for each in reported],
-            account__in=accounts.values(),
-        )
+    """The assignments' rows, and whether each was created now. The workers are locked. Raises
+    ErasedMeanwhile."""
+    same_ids = Assignment.objects.filter(
+        assignment_id__in=[each.listed.assignment_id for each in reported]
+    )
+    known = {(row.assignment_id, row.account_id): row for row in same_ids.select_related("account")}
+    erased = {
+        (row.hit_id, row.assignment_id)
+        for row in known.values()
+        if row.account.marketplace_id.startswith(ERASED)
     }
+    if any((each.hit.pk, each.listed.assignment_id) in erased for each in reported):
+        # After `without_erased`, so that a worker was created anew for the deleted id.
+        raise ErasedMeanwhile("A worker's data was just erased. The next sync goes on.")
     rows, created = [], []
     for hit, each in reported:
         account = accounts[each.worker_id]

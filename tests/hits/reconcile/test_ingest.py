@@ -10,9 +10,11 @@ from annotate.queries.progress import open_work
 from hits.models import Assignment, Hit, HitStatus, TaskPage, WorkerAccount
 from hits.mturk.client import Marketplace
 from hits.queries.costs import outstanding_slots, spend
+from hits.reconcile import storing
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
+from hits.services.submissions import without_erased
 from hits.services.worker_data import erase_worker
 from tests.factories import TaskPageFactory
 from tests.hits.conftest import make_campaign
@@ -114,3 +116,28 @@ def test_a_hit_that_is_read_again_brings_nobody_back_who_was_erased(client, mark
     assert Response.objects.count() == Assignment.objects.count() == 2
     assert spend(campaign).paid == 2 * before
     assert sorted(campaign.hits.values_list("ingested", flat=True))[-1] == 2
+
+
+def test_nobody_comes_back_who_is_erased_while_their_work_is_read(
+    client, marketplace, requester, monkeypatch
+):
+    campaign = make_campaign(tasks=2)
+    first, second = marketplace.fresh_workers(2)
+    reconcile(campaign)
+    work(client, first, campaign)
+    reconcile(campaign)
+    account = WorkerAccount.objects.get()
+    work(client, second, campaign, 1)
+
+    def erased_after(reported):
+        kept = without_erased(reported)
+        erase_worker(worker=account.worker, by=None, at=timezone.now())
+        return kept
+
+    monkeypatch.setattr(storing, "without_erased", erased_after)
+    done = reconcile(campaign)
+
+    assert done.error == ""
+    ids = list(WorkerAccount.objects.order_by("pk").values_list("marketplace_id", flat=True))
+    assert (len(ids), ids[0][:7], account.marketplace_id in ids) == (2, "erased:", False)
+    assert Response.objects.count() == Assignment.objects.count() == 2
