@@ -6,7 +6,7 @@ import sys
 import django
 
 # Settings must be chosen before the benchmark's module is loaded, so its name decides.
-IS_MARKETPLACES = any(each.startswith("benchmarks.marketplace") for each in sys.orig_argv)
+IS_MARKETPLACES = any(argument.startswith("benchmarks.marketplace") for argument in sys.orig_argv)
 SITE = "marketplace" if IS_MARKETPLACES else "config"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", f"{SITE}.settings")
 # Benchmarks print tables, so log lines are turned off.

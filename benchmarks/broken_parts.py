@@ -7,7 +7,7 @@ import socketserver
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,19 @@ from moto.sqs.models import sqs_backends
 from hits.local import HOST
 
 CHUNK = 65_536
+# What only replies of the Requester API have.
+OF_THE_API = b"x-amzn-requestid"
+# What a proxy, a sign-in page of a network, or a broken server answers in place of a marketplace.
+RUBBISH = (
+    b"{}",
+    b"null",
+    b'{"HITs": [{}], "NumResults": "many", "HIT": 7, "Assignment": {"AssignmentStatus": "?"}}',
+    b'{"NumResults": 1, "HITs": [',
+    b"<html><body>Sign in to this network.</body></html>",
+    b"\xff\xfe\x00",
+    b"",
+)
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
 DISK_MB = 600
 QUEUE_KEY = "sqs"
 REGION = "us-east-1"
@@ -33,6 +46,8 @@ class Network:
 
     def __init__(self) -> None:
         self.target = 0
+        # What the next replies of the API are replaced with.
+        self.rubbish: list[bytes] = []
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         network = self
@@ -57,9 +72,9 @@ class Network:
         """Close every connection, in the middle of whatever it carries; return their number."""
         with self._lock:
             cut = list(self._open)
-        for each in cut:
+        for end in cut:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)
         return len(cut) // 2  # each has two ends
 
     def close(self) -> None:
@@ -72,23 +87,38 @@ class Network:
             server.settimeout(None)
             with self._lock:
                 self._open |= {client, server}
-            back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+            back = threading.Thread(target=_pump, args=(server, client, self._spoiled), daemon=True)
             back.start()
             _pump(client, server)
             back.join()
         with self._lock:
             self._open.discard(client)
-            self._open = {each for each in self._open if each.fileno() >= 0}
+            self._open = {end for end in self._open if end.fileno() >= 0}
+
+    def _spoiled(self, reply: bytes) -> bytes:
+        """What arrives in place of a reply of the API; empty if the reply itself does."""
+        with self._lock:
+            if not self.rubbish or OF_THE_API not in reply.lower():
+                return b""
+            body = self.rubbish.pop()
+        return REPLY % (len(body), body)
 
 
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    """Copy what arrives until one side closes, then close both."""
+def _pump(
+    source: socket.socket,
+    target: socket.socket,
+    spoiled: Callable[[bytes], bytes] = lambda _: b"",
+) -> None:
+    """Copy what arrives until one side closes or something is spoiled, then close both."""
     with suppress(OSError):
         while data := source.recv(CHUNK):
+            if rubbish := spoiled(data):
+                target.sendall(rubbish)
+                break
             target.sendall(data)
-    for each in (source, target):
+    for end in (source, target):
         with suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
+            end.shutdown(socket.SHUT_RDWR)
 
 
 class Disk:

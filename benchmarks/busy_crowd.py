@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.crowds import SPOILERS, Photo, Scene
 from benchmarks.lean_browser import LeanBrowser
-from benchmarks.spoilers import SPOILERS, Photo, Scene
 from corpora.language.text import normalise
 
 # nocaps (Agrawal et al. 2019, section 3.1): 727 workers with 228 captions each on average.

@@ -6,34 +6,125 @@ HTTP; their own time does not count. Then the reconciler reads the submissions, 
 them, and freezes and exports a release of another, complete campaign of the same size.
 
 Times are processor time, so other load on the machine matters little. They include PostgreSQL's
-own processes, if the server runs on this machine. SQLite is measured always, and PostgreSQL if
-DATABASE_URL names a server.
+own processes. SQLite is measured always, and PostgreSQL, on a server that is started for it, if
+DATABASE_URL names one.
 """
 
 import argparse
+import json
 import random
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from html import unescape
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
-import requests
 from django.db import connection
 
+from benchmarks import counted
 from benchmarks.caption_cost_steps import CAPTIONS, SLOTS
-from benchmarks.harness import Line, Report, main, ratio
-from benchmarks.processes import (
-    DATABASE,
-    MARKETPLACE,
-    RECONCILER,
-    SITE,
-    Cost,
-    Processes,
-    running,
-    spent,
-)
+from benchmarks.fleet import family_seconds
+from benchmarks.harness import ROOT, Line, Report, main, ratio
+from benchmarks.lean_browser import LeanBrowser, TaskPage
+from benchmarks.whole_campaign import MARKETPLACE, RECONCILER, SITE, Whole, counts_of, installed
+from hits.local import Child, ProcessFailed, clean_environment
+
+DATABASE = "database"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor seconds by process, and statements of all processes."""
+
+    seconds: Mapping[str, float]
+    statements: int
+
+    def __sub__(self, earlier: "Cost") -> "Cost":
+        seconds = {name: used - earlier.seconds[name] for name, used in self.seconds.items()}
+        return Cost(seconds, self.statements - earlier.statements)
+
+
+@dataclass
+class Processes:
+    """The running processes."""
+
+    whole: Whole
+    reconciler: "subprocess.Popen[str]"
+
+    def cost(self) -> Cost:
+        """What the processes have used so far. SQLite works inside them."""
+        server, folder = self.whole.postgresql, self.whole.places.folder
+        seconds = {
+            **self.whole.fleet.seconds(),
+            RECONCILER: family_seconds(self.reconciler.pid),
+            DATABASE: server.seconds() if server else 0.0,
+        }
+        names = (MARKETPLACE, SITE, RECONCILER)
+        return Cost(seconds, sum(counted.read(counts_of(folder, name)) for name in names))
+
+    def ask(self, step: str, **arguments: Any) -> dict[str, Any]:
+        """Let the reconciler run a step, and wait for its answer."""
+        assert self.reconciler.stdin is not None
+        assert self.reconciler.stdout is not None
+        self.reconciler.stdin.write(json.dumps({"step": step, **arguments}) + "\n")
+        self.reconciler.stdin.flush()
+        line = self.reconciler.stdout.readline()
+        if not line:
+            raise ProcessFailed(self.whole.fleet.logs())
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def fill_marketplace(self, *, hit_type: str, question: str, hits: int, slots: int) -> list[str]:
+        """Insert HITs in bulk; return their ids."""
+        arguments = ["-m", "benchmarks.marketplace_hits", hit_type, str(hits), str(slots), question]
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            env=clean_environment(self.whole.environment),
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        ids: list[str] = json.loads(done.stdout)
+        return ids
+
+
+@contextmanager
+def running(vendor: str) -> Iterator[Processes]:
+    """Run both sites and the reconciler on new databases of this vendor."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        Path(folder).chmod(0o755)
+        on_sqlite = vendor == "sqlite"
+        with installed(Path(folder), on_sqlite=on_sqlite, counts_statements=True) as whole:
+            log = whole.places.folder / f"{RECONCILER}.log"
+            counts = str(counts_of(whole.places.folder, RECONCILER))
+            with log.open("ab") as stream:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "benchmarks.caption_cost_steps", counts],
+                    env=clean_environment(whole.environment),
+                    cwd=ROOT,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stream,
+                    text=True,
+                    process_group=0,
+                )
+            with process:
+                try:
+                    yield Processes(whole, process)
+                finally:
+                    Child(RECONCILER, process, log).stop()
+
+
+def spent(processes: Processes, action: Callable[[], Any]) -> tuple[Cost, Any]:
+    """What the processes spend on an action, and its result."""
+    before = processes.cost()
+    result = action()
+    return processes.cost() - before, result
+
 
 # Tasks of the two campaigns, and captions of each of nine workers.
 SHORT, FULL = ((100, 1_000), 6), ((1_000, 10_000), 20)
@@ -81,18 +172,18 @@ def measure(options: argparse.Namespace) -> Report:
     vendors = [options.database] if options.database else sorted({"sqlite", connection.vendor})
     report = Report(figures={"sizes": list(sizes), "captions": each * SLOTS})
     for vendor in reversed(vendors):
-        found = {}
+        measured = {}
         for size in sizes:
             with running(vendor) as processes:
-                found[size] = Measurement(processes, size, each).take()
-        _add(report, vendor, found)
-    report.figures["total_ms"] = max(report.figures[each]["total_ms"] for each in vendors)
+                measured[size] = Measurement(processes, size, each).take()
+        _add(report, vendor, measured)
+    report.figures["total_ms"] = max(report.figures[vendor]["total_ms"] for vendor in vendors)
     return report
 
 
-def _add(report: Report, vendor: str, found: Mapping[int, Mapping[str, Part]]) -> None:
-    small, large = found.values()
-    few, many = found
+def _add(report: Report, vendor: str, measured: Mapping[int, Mapping[str, Part]]) -> None:
+    small, large = measured.values()
+    few, many = measured
     for name, part in large.items():
         report.lines.append(
             Line(
@@ -101,7 +192,9 @@ def _add(report: Report, vendor: str, found: Mapping[int, Mapping[str, Part]]) -
                 f"{few:,} tasks: {small[name].statements:.2f}, {small[name].total_ms:.2f} ms",
             )
         )
-    totals = {size: sum(part.total_ms for part in parts.values()) for size, parts in found.items()}
+    totals = {
+        size: sum(part.total_ms for part in parts.values()) for size, parts in measured.items()
+    }
     # SQLite works inside the sites' processes. PostgreSQL's time is shown apart.
     sides = {
         "marketplace": _time_of(large, MARKETPLACE),
@@ -131,7 +224,7 @@ def _add(report: Report, vendor: str, found: Mapping[int, Mapping[str, Part]]) -
     report.figures[vendor] = {
         "parts": {
             size: {name: part.as_figures() for name, part in parts.items()}
-            for size, parts in found.items()
+            for size, parts in measured.items()
         },
         "total_ms": round(total, 2),
         "marketplace_ms": round(sides["marketplace"], 2),
@@ -145,80 +238,6 @@ def _time_of(parts: Mapping[str, Part], *processes: str) -> float:
     return sum(
         part.milliseconds.get(process, 0.0) for part in parts.values() for process in processes
     )
-
-
-@dataclass
-class Browser:
-    """A worker's browser, which reads no more of a page than it needs for the next request."""
-
-    site: str
-    group: str
-    http: requests.Session = field(default_factory=requests.Session)
-    token: str = ""
-
-    def __post_init__(self) -> None:
-        self.http.trust_env = False
-
-    def sign_in(self, link: str) -> None:
-        self._checked(self.http.get(link))
-
-    def browse(self) -> None:
-        """Find the group in the list, and preview it."""
-        self._checked(self.http.get(f"{self.site}/"))
-        page = self._checked(self.http.get(f"{self.site}/groups/{self.group}/preview"))
-        self.token = _found(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-
-    def accept(self) -> str:
-        """Accept a HIT; return the address of its frame."""
-        address = f"{self.site}/groups/{self.group}/accept"
-        fields = {"csrfmiddlewaretoken": self.token}
-        page = self.http.post(address, fields, headers={"Referer": address})
-        return unescape(_found(r'<iframe[^>]* src="([^"]+)"', self._checked(page)))
-
-    def open(self, frame: str) -> "TaskPage":
-        page = self._checked(self.http.get(frame))
-        return TaskPage(
-            action=urljoin(frame, _found(r'<form method="post" action="([^"]+)"', page)),
-            forward_to=unescape(_found(r'data-forward-to="([^"]+)"', page)),
-            assignment=_found(r'data-assignment="([^"]+)"', page),
-            token=unescape(_found(r'name="token" value="([^"]+)"', page)),
-            field=_found(r'name="(caption-\d+)"', page),
-        )
-
-    def post(self, page: "TaskPage", text: str) -> dict[str, str]:
-        """Post the caption as the page's script does; return the fields for the marketplace."""
-        fields = {"token": page.token, page.field: text}
-        answer = self.http.post(page.action, fields, headers={"Accept": "application/json"})
-        self._checked(answer)
-        found: dict[str, str] = answer.json()["fields"]
-        return found
-
-    def submit(self, page: "TaskPage", fields: Mapping[str, str]) -> None:
-        sent = {"assignmentId": page.assignment, **fields}
-        self._checked(self.http.post(page.forward_to, sent))
-
-    def _checked(self, answer: requests.Response) -> str:
-        if not answer.ok:
-            raise RuntimeError(f"{answer.url} answered {answer.status_code}: {answer.text[:2000]}")
-        return answer.text
-
-
-@dataclass(frozen=True)
-class TaskPage:
-    """What the browser needs of a task page."""
-
-    action: str
-    forward_to: str
-    assignment: str
-    token: str
-    field: str
-
-
-def _found(pattern: str, page: str) -> str:
-    match = re.search(pattern, page)
-    if match is None:
-        raise RuntimeError(f"The page has no {pattern}: {page[:2000]}")
-    return match[1]
 
 
 class Measurement:
@@ -241,10 +260,7 @@ class Measurement:
             slots=SLOTS,
         )
         processes.ask("publish", hits=self.hits)
-        group, site = campaign["hit_type"], processes.places.marketplace_url
-        self.browsers = [Browser(site, group) for _ in range(SLOTS)]
-        for browser, link in zip(self.browsers, processes.workers(SLOTS), strict=True):
-            browser.sign_in(link)
+        self.browsers = processes.whole.browsers(SLOTS)
         self._work(WARM_UP)
         self._sync(self.hits[:WARM_UP])
         self.parts = {}
@@ -262,9 +278,9 @@ class Measurement:
                 browser.browse()
             return SLOTS * CAPTIONS_PER_VISIT
 
-        frames: list[tuple[Browser, str]] = []
-        pages: list[tuple[Browser, TaskPage]] = []
-        posted: list[tuple[Browser, TaskPage, dict[str, str]]] = []
+        frames: list[tuple[LeanBrowser, str]] = []
+        pages: list[tuple[LeanBrowser, TaskPage]] = []
+        posted: list[tuple[LeanBrowser, TaskPage, dict[str, str]]] = []
 
         def accept() -> int:
             frames.extend((browser, browser.accept()) for _ in range(each) for browser in browsers)
@@ -276,7 +292,7 @@ class Measurement:
 
         def post() -> int:
             posted.extend(
-                (browser, page, browser.post(page, self._caption())) for browser, page in pages
+                (browser, page, browser.store(page, self._caption())) for browser, page in pages
             )
             return captions
 

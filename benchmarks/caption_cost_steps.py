@@ -14,12 +14,10 @@ from time import process_time
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Release
-from annotate.services.releases import freeze
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.counted import Counter, count_statements
 from hits.models import Hit, HitStatus, HitType
@@ -37,6 +35,7 @@ from qualcontrol.models import Verdict
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.services import intake
+from qualcontrol.services.releasing import release_campaign
 
 NAME, RELEASED, SLOTS, CAPTIONS, WORKERS = "cost", "cost-release", 9, 11, 200
 
@@ -63,10 +62,6 @@ class Steps:
     @property
     def campaign(self) -> Campaign:
         return Campaign.objects.get(slug=NAME)
-
-    def migrate(self) -> dict[str, Any]:
-        call_command("migrate", verbosity=0, interactive=False)
-        return {}
 
     def prepare(self, images: int) -> dict[str, Any]:
         """Make the campaigns, and the HIT type at the marketplace."""
@@ -118,9 +113,6 @@ class Steps:
     def approve(self) -> dict[str, Any]:
         return {"done": self._sync(settle).approved}
 
-    def create_hits(self) -> dict[str, Any]:
-        return {"done": self._sync(top_up).hits_created}
-
     def rest(self) -> dict[str, Any]:
         self._sync(bar, top_up, retire)
         return {"done": 1}
@@ -153,7 +145,7 @@ class Steps:
 
     def release(self) -> dict[str, Any]:
         complete = Campaign.objects.get(slug=RELEASED)
-        freeze(campaign=complete, name=RELEASED, seed=1, at=timezone.now())
+        release_campaign(campaign=complete, name=RELEASED, seed=1, at=timezone.now())
         return {"done": complete.tasks.count() * CAPTIONS}
 
     def export(self) -> dict[str, Any]:

@@ -20,8 +20,7 @@ from benchmarks.campaigns import (
     make_workers,
     settle_down,
 )
-from benchmarks.growth import add_growth, both_sizes
-from benchmarks.harness import Report, in_turn, main, seconds
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main, seconds
 from hits.models import Claim, Hit, HitType, TaskPage
 from hits.services.claims import NothingToDo, claim_tasks
 

@@ -56,19 +56,21 @@ def simulated_vote(rng: np.random.Generator, pair: Sequence[int], number: int) -
 @cache
 def simulated(seed: int, mode: str) -> Campaign:
     rng = np.random.default_rng(seed)
-    found, wins = Campaign([], []), np.zeros((len(TRUE), len(TRUE)))
+    campaign, wins = Campaign([], []), np.zeros((len(TRUE), len(TRUE)))
     for number in range(MOST):
         candidates = rng.permutation(PAIRS).tolist()
         pair = candidates[0]
         if mode == "adaptive":
             compared = [[(one, other)] for one, other in candidates]
             pair = best_pair(candidates, compared, wins[None], np.zeros(wins.shape))
-        found.votes.append(simulated_vote(rng, pair, number))
-        wins += wins_of(found.votes[-1:], NAMES)
-        if len(found.votes) % EVERY == 0:
+        campaign.votes.append(simulated_vote(rng, pair, number))
+        wins += wins_of(campaign.votes[-1:], NAMES)
+        if len(campaign.votes) % EVERY == 0:
             of = strengths(wins)
-            found.wrong.append(float(np.mean([of[above] <= of[below] for above, below in PAIRS])))
-    return found
+            campaign.wrong.append(
+                float(np.mean([of[above] <= of[below] for above, below in PAIRS]))
+            )
+    return campaign
 
 
 def needed(mode: str, share: float) -> int:
@@ -102,11 +104,11 @@ class Coverage(NamedTuple):
 def coverage(mode: str) -> Coverage:
     expected, inside, certain = expected_strengths(), [], 0
     for seed in SEEDS:
-        found = ranking(simulated(seed, mode).votes, NAMES, seed)
-        for each in found.ranked:
-            inside.append(each.low <= expected[NAMES.index(each.source)] <= each.high)
-        for (above, below), chance in found.wrong.items():
-            is_wrong = found.ranked[above].source > found.ranked[below].source
+        order = ranking(simulated(seed, mode).votes, NAMES, seed)
+        for source in order.ranked:
+            inside.append(source.low <= expected[NAMES.index(source.source)] <= source.high)
+        for (above, below), chance in order.wrong.items():
+            is_wrong = order.ranked[above].source > order.ranked[below].source
             certain += is_wrong and chance < 0.025
     return Coverage(float(np.mean(inside)), certain, len(SEEDS) * len(PAIRS))
 
@@ -121,16 +123,16 @@ def measure(_options: argparse.Namespace) -> Report:
         report.lines.append(Line(what, f"{votes['adaptive']}", drawn, ratio, 0.75))
         report.figures[f"votes_until_{share}"] = votes
     for mode in MODES:
-        found = coverage(mode)
+        covered = coverage(mode)
         report.lines += [
-            Line(f"intervals with the truth, {mode}", f"{found.inside:.1%}", "95%"),
+            Line(f"intervals with the truth, {mode}", f"{covered.inside:.1%}", "95%"),
             Line(
                 f"certain and wrong orders, {mode}",
-                f"{found.certain_and_wrong}",
-                f"{found.orders} orders",
+                f"{covered.certain_and_wrong}",
+                f"{covered.orders} orders",
             ),
         ]
-        report.figures[f"coverage_{mode}"] = found._asdict()
+        report.figures[f"coverage_{mode}"] = covered._asdict()
     return report
 
 

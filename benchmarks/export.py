@@ -13,9 +13,9 @@ from annotate.exports.formats import FORMATS
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, export_archive, write_export
 from annotate.models import Release
-from annotate.services import releases
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
+from qualcontrol.services.releasing import release_campaign
 
 IMAGES, CAPTIONS = 15_100, 11
 REPEATS = 3
@@ -54,11 +54,11 @@ def measure(_options: argparse.Namespace) -> Report:
             "formats": formats,
         },
     )
-    for name, found in formats.items():
-        took = found["seconds"]
+    for name, of_format in formats.items():
+        took = of_format["seconds"]
         report.lines += [
             Line(name, f"{took:.2f} s", f"{MOST_SECONDS} s", ratio(took, MOST_SECONDS), 1),
-            Line(f"{name} as a ZIP archive", f"{found['zip_s']:.2f} s"),
+            Line(f"{name} as a ZIP archive", f"{of_format['zip_s']:.2f} s"),
         ]
     return report
 
@@ -76,7 +76,7 @@ def _release() -> Release:
     campaign = make_campaign(name="export", images=IMAGES, wanted=CAPTIONS)
     add_captions(campaign, make_workers(727), each=CAPTIONS)
     settle_down()
-    return releases.freeze(campaign=campaign, name="export", seed=1, at=timezone.now())
+    return release_campaign(campaign=campaign, name="export", seed=1, at=timezone.now())
 
 
 def _dump_again(folder: Path) -> float:

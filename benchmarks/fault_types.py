@@ -5,15 +5,25 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
+from benchmarks.broken_parts import RUBBISH
 from benchmarks.fleet import Program
-from benchmarks.fragile import PROCESSES, Fragile
-from benchmarks.lean_browser import FORM, ask
-from benchmarks.small_campaign import HIT_SECONDS, WORKERS_OF, SmallCampaign
+from benchmarks.fragile import FAULTS_WITHIN, PROCESSES, Fragile
+from benchmarks.lean_browser import FORM, NotOffered, ask
+from benchmarks.small_campaign import HIT_SECONDS, WORK_OF, WORKERS_OF, SmallCampaign
 
 SYNCS = "first more reconciler", "second more reconciler"
+# HITs are opened by the first sync after the publication.
+OFFERED_WITHIN = 20.0
 JUMPS = [-60, 30, HIT_SECONDS, 3600]
+WRONG_ANSWERS: tuple[dict[str, str], ...] = (
+    {},
+    {"caption-999": "A sentence about an image that nobody has asked about."},
+    {"caption-1": "  ", "text-1": "", "token": "x" * 500, "behaviour-1": "[{"},
+    {"caption-": "\u202e\U0001f600", "text-x": "<script>", "base-1": "0" * 36},
+)
 
 
 @dataclass
@@ -35,12 +45,14 @@ class Situation:
 @dataclass(frozen=True)
 class Fault:
     """Something that happens, if the installation has the part. With `needs_work`, it happens to
-    people at work, and not while a campaign is published or released."""
+    people at work, and not while a campaign is published or released; with `needs_hit`, it happens
+    to them first, while HITs are open."""
 
     name: str
     happens: Callable[[Situation], None]
     is_possible: Callable[[Fragile], bool] = lambda _: True
     needs_work: bool = False
+    needs_hit: bool = False
 
 
 def _kill(now: Situation, name: str) -> None:
@@ -53,11 +65,10 @@ def _kill(now: Situation, name: str) -> None:
     fleet.start(name, waits=False)
 
 
-def _kill_database(now: Situation) -> None:
-    server = now.whole.postgresql
-    assert server is not None
+def _kill_server(now: Situation, name: str) -> None:
+    server = getattr(now.whole, name)
     server.kill()
-    now.noted["kill postgresql"] += 1
+    now.noted[f"kill {name}"] += 1
     now.pause()
     server.start()
 
@@ -69,15 +80,6 @@ def _cut_database(now: Situation) -> None:
     now.noted["cut the connections to the database"] += 1
 
 
-def _kill_redis(now: Situation) -> None:
-    server = now.whole.redis
-    assert server is not None
-    server.kill()
-    now.noted["kill redis"] += 1
-    now.pause()
-    server.start()
-
-
 def _cut_marketplace(now: Situation) -> None:
     """Cut connections in use: look until some are."""
     for _ in range(30):
@@ -85,6 +87,17 @@ def _cut_marketplace(now: Situation) -> None:
             now.noted["cut connections to the marketplace"] += cut
             return
         time.sleep(0.1)
+
+
+def _reply_with_rubbish(now: Situation) -> None:
+    """Replace replies to the requester's calls, which have had their effect."""
+    rubbish = now.fragile.network.rubbish
+    rubbish += (replies := now.rng.choices(RUBBISH, k=now.rng.randint(1, 6)))
+    end = time.monotonic() + FAULTS_WITHIN
+    while rubbish and time.monotonic() < end:
+        time.sleep(0.1)
+    now.noted["rubbish in place of a reply"] += len(replies) - len(rubbish)
+    rubbish.clear()
 
 
 def _fill_disk(now: Situation) -> None:
@@ -124,24 +137,61 @@ def _sync_twice(now: Situation) -> None:
 
 
 def _exclude(now: Situation) -> None:
-    """Exclude a worker by hand, and perhaps reinstate them."""
+    """Exclude a worker by hand, and perhaps reinstate them, or let them appeal."""
     if not (names := now.campaign.rows(WORKERS_OF)):
         return
-    path = f"{now.campaign.path}workers/{now.rng.choice(names)[0]}/"
-    now.whole.call("POST", f"{path}exclusion/", {"reason": "Looks careless."})
+    worker, path = now.rng.choice(names)[0], now.campaign.path
+    now.whole.call("POST", f"{path}workers/{worker}/exclusion/", {"reason": "Looks careless."})
     now.noted["exclude a worker"] += 1
-    if now.rng.random() < 0.7:
-        time.sleep(0.5)
-        now.whole.call("POST", f"{path}reinstatement/", {"reason": "A mistake."})
+    time.sleep(0.5)
+    then = now.rng.choice(["", "reinstate", "refuse", "grant"])
+    if then == "reinstate":
+        words = {"reason": "A mistake."}
+        now.whole.call("POST", f"{path}workers/{worker}/reinstatement/", words)
         now.noted["reinstate a worker"] += 1
+    elif then:
+        appeal: Any = now.whole.call("POST", f"{path}appeals/", {"worker": worker, "text": "Why?"})
+        answer = {"answer": "We looked again.", "granted": then == "grant"}
+        now.whole.call("POST", f"{path}appeals/{appeal['id']}/answer/", answer, reviewer=1)
+        now.noted[f"{then} an appeal"] += 1
+
+
+def _withdraw(now: Situation) -> None:
+    """Let a person withdraw some of their work, by the list that the marketplace gives."""
+    if not (work := now.campaign.rows(WORK_OF)):
+        return
+    file = now.whole.places.folder / "withdrawals.csv"
+    worker = now.rng.choice(work)[0]
+    lines = [",".join(row) for row in work if row[0] == worker][: now.rng.randint(1, 3)]
+    file.write_text("\n".join(["worker_id,assignment_id", *lines]))
+    now.whole.manage("import_withdrawals", str(file))
+    now.noted["withdraw an answer"] += len(lines)
+
+
+def _accept(now: Situation) -> str:
+    """Let a worker who does nothing else accept a HIT, as soon as one is offered; return its
+    frame's address. Raises NotOffered."""
+    end = time.monotonic() + OFFERED_WITHIN
+    while True:
+        try:
+            now.campaign.stranger.browse()
+            return now.campaign.stranger.accept()
+        except NotOffered:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
+def _submit_rubbish(now: Situation) -> None:
+    """Submit an answer that fits no task, at the marketplace alone."""
+    page = now.campaign.stranger.open(_accept(now))
+    now.campaign.stranger.submit(page, now.rng.choice(WRONG_ANSWERS))
+    now.noted["submit an answer that fits no task"] += 1
 
 
 def _forge(now: Situation) -> None:
     """Open and answer task pages with made-up and with other people's parameters."""
-    browser = now.rng.choice(now.campaign.members).browser
-    browser.browse()
-    frame = browser.accept()
-    address, _, query = frame.partition("?")
+    address, _, query = _accept(now).partition("?")
     real = dict(parse_qsl(query))
     made_up = f"A{now.rng.getrandbits(60):X}"
     for change in ({"workerId": made_up}, {"assignmentId": made_up}, {"hitId": made_up}):
@@ -149,10 +199,10 @@ def _forge(now: Situation) -> None:
         body = urlencode({"token": made_up, "caption-1": page.text[:50]})
         ask("POST", address, body=body, headers=FORM)
         now.noted["forge a task page"] += 1
-    submit = f"{urlsplit(browser.site).geturl()}/mturk/externalSubmit"
+    submit = f"{real['turkSubmitTo']}/mturk/externalSubmit"
     forged = {"assignmentId": made_up, "caption-1": "A made-up sentence of eight words here."}
     ask("POST", submit, body=urlencode(forged), headers=FORM)
-    browser.give_back()
+    now.campaign.stranger.give_back()
 
 
 def _killing(name: str) -> Fault:
@@ -161,12 +211,15 @@ def _killing(name: str) -> Fault:
     )
 
 
+def _killing_server(name: str) -> Fault:
+    def is_possible(fragile: Fragile) -> bool:
+        return getattr(fragile.whole, name) is not None
+
+    return Fault(f"kill {name}", lambda now: _kill_server(now, name), is_possible)
+
+
 def _calls(kind: str, most: int) -> Fault:
     return Fault(kind, lambda now: now.fragile.fail_calls(kind, now.rng.randint(1, most)))
-
-
-def _has_postgresql(fragile: Fragile) -> bool:
-    return fragile.whole.postgresql is not None
 
 
 # What the marketplace calls its faults, in words.
@@ -176,21 +229,27 @@ CALLS = {
     "fault_after": "500 after a call's effect",
     "delay_after": "no reply in time after a call's effect",
 }
+# What must not change a release.
+AFTER_RELEASE = (
+    Fault("exclude", _exclude, needs_work=True),
+    Fault("withdraw", _withdraw, needs_work=True),
+)
 FAULTS = (
     *map(_killing, PROCESSES),
     _calls("throttle", 6),
     _calls("fault_before", 6),
     _calls("fault_after", 6),
     _calls("delay_after", 2),
-    Fault("kill postgresql", _kill_database, _has_postgresql),
-    Fault("cut database", _cut_database, _has_postgresql),
-    Fault("kill redis", _kill_redis, lambda fragile: fragile.whole.redis is not None),
+    *map(_killing_server, ("postgresql", "redis")),
+    Fault("cut database", _cut_database, lambda fragile: fragile.whole.postgresql is not None),
     Fault("cut marketplace", _cut_marketplace),
+    Fault("rubbish replies", _reply_with_rubbish),
     Fault("fill disk", _fill_disk, lambda fragile: fragile.disk.can_be_filled),
     Fault("turn clock", _turn_clock),
     # The first events come once people are at work.
     Fault("repeat events", _repeat_events, needs_work=True),
     Fault("two more reconcilers", _sync_twice),
-    Fault("exclude, reinstate", _exclude, needs_work=True),
-    Fault("forge task pages", _forge, needs_work=True),
+    *AFTER_RELEASE,
+    Fault("rubbish answers", _submit_rubbish, needs_work=True, needs_hit=True),
+    Fault("forge task pages", _forge, needs_work=True, needs_hit=True),
 )

@@ -19,10 +19,10 @@ from pathlib import Path
 import psycopg2
 
 from benchmarks.harness import ROOT
-from benchmarks.processes import TICKS
 from hits.local import HOST, NICE, Child, ProcessFailed, clean_environment, free_port
 
 PATIENCE = 60.0
+TICKS = os.sysconf("SC_CLK_TCK")
 # PostgreSQL refuses to run as root, so root runs it as this user.
 SERVER_USER = "postgres"
 
@@ -147,10 +147,10 @@ def family_seconds(pid: int) -> float:
 
 def _children(pid: int) -> list[int]:
     try:
-        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
-    return [int(child) for child in found]
+    return [int(child) for child in pids]
 
 
 def resident_megabytes(pid: int) -> float:
@@ -159,8 +159,8 @@ def resident_megabytes(pid: int) -> float:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    own = int(found[1]) * 1024 / 1e6 if found else 0.0
+    match = re.search(r"VmRSS:\s+(\d+)", status)
+    own = int(match[1]) * 1024 / 1e6 if match else 0.0
     return own + sum(resident_megabytes(child) for child in _children(pid))
 
 
@@ -321,10 +321,10 @@ def _as_server_user(command: list[str]) -> list[str]:
 
 def _program(name: str) -> str:
     """The path of a program of PostgreSQL, which Debian does not put on the PATH."""
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
         if not places:
             raise ProcessFailed(f"There is no {name} on this machine: install PostgreSQL.")
-        found = str(places[-1])
-    return found
+        program = str(places[-1])
+    return program

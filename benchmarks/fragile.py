@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import shutil
 import tempfile
 import time
@@ -40,6 +41,8 @@ SETTINGS = {
     "MTURK_READ_TIMEOUT": str(READ_TIMEOUT),
     "JOB_LEASE_SECONDS": "6",
 }
+# Without those of the marketplace's API, whose path is `/`.
+SERVER_ERROR = re.compile("Internal Server Error: /.+")
 FAULTS_LEFT = "SELECT faults FROM marketplace_rehearsal"
 
 
@@ -62,8 +65,8 @@ class Fragile:
     @property
     def servers(self) -> list[OwnPostgresql | OwnRedis]:
         """The database and the broker, those that the installation has."""
-        found = (self.whole.postgresql, self.whole.redis)
-        return [server for server in found if server is not None]
+        servers = (self.whole.postgresql, self.whole.redis)
+        return [server for server in servers if server is not None]
 
     def processor_seconds(self) -> float:
         """The processor time that the installation and this process have used so far."""
@@ -105,13 +108,18 @@ class Fragile:
 
     def _faults_left(self) -> Counter[str]:
         with reading(self.whole.environment["MARKETPLACE_DATABASE_URL"]) as rows:
-            found = rows(FAULTS_LEFT)
-        faults = found[0][0] if found else []
+            counted = rows(FAULTS_LEFT)
+        faults = counted[0][0] if counted else []
         faults = json.loads(faults) if isinstance(faults, str) else faults
         left: Counter[str] = Counter()
         for fault in faults:
             left[fault["kind"]] += fault["times"]
         return +left
+
+    def server_errors(self) -> list[str]:
+        """A line for each request that failed although nothing was told to fail there."""
+        logs = [log.read_text(errors="replace") for log in self.disk.folder.glob("*.log")]
+        return [f"11. {line}" for log in logs for line in SERVER_ERROR.findall(log)]
 
     def keep_logs(self, place: Path) -> None:
         """Copy the logs, and databases that are files, for whoever looks into a failure."""
@@ -143,7 +151,7 @@ def fragile_installation(*, on_sqlite: bool) -> Iterator[Fragile]:
                 settings=queue.settings | SETTINGS,
             )
         )
-        whole.make_reviewers("first", "second")
+        whole.make_reviewers("first", "second", "third")
         whole.prepare_images(IMAGES)
         names = [RECONCILER] if on_sqlite else [CELERY, SECOND_CELERY, BEAT]
         for name in (*names, JOBS):

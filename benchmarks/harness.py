@@ -7,13 +7,13 @@ import re
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -173,3 +173,49 @@ def milliseconds(times: list[float]) -> float:
 
 def ratio(figure: float, base: float) -> float:
     return round(figure / base, 3)
+
+
+# Operations must not become slower as a site grows: rows of the small and the large database, and
+# the largest growth.
+SIZES, AIM = (1_000, 100_000), 1.5
+Scene = TypeVar("Scene")
+
+
+@contextmanager
+def both_sizes(
+    set_the_scene: Callable[[int], Scene], sizes: tuple[int, int] = SIZES
+) -> Iterator[dict[str, Scene]]:
+    """A scratch database of each size, by name, with the result of `set_the_scene` in it."""
+    with ExitStack() as stack:
+        databases = [stack.enter_context(scratch_database()) for _ in sizes]
+        scenes = {}
+        for database, size in zip(databases, sizes, strict=True):
+            use(database)
+            scenes[database] = set_the_scene(size)
+        yield scenes
+
+
+def add_growth(
+    report: Report,
+    key: str,
+    what: str,
+    times: Mapping[str, list[float]],
+    *,
+    sizes: tuple[int, int] = SIZES,
+    rows: str = "tasks",
+    aim: float = AIM,
+) -> None:
+    """Add the median times in both databases, the small one's first, and their ratio."""
+    small, large = (round(milliseconds(series), 3) for series in times.values())
+    growth = ratio(large, small)
+    report.lines.append(
+        Line(
+            what,
+            f"{large:.3f} ms with {sizes[1]:,} {rows}",
+            f"{small:.3f} ms with {sizes[0]:,}",
+            growth,
+            aim,
+        )
+    )
+    report.figures["sizes"] = list(sizes)
+    report.figures[key] = {"small_ms": small, "large_ms": large, "growth": growth}

@@ -4,8 +4,7 @@ The SQL uses nothing of the products' code, so that an error there cannot hide i
 returns the rows that break an invariant. `broken` runs all of them, and returns a line for each
 that has rows. The numbers are those of the list in `docs/architecture.md`.
 
-The statements describe an installation at rest: the last sync has ended, and releases are the
-last thing that was made.
+The statements describe an installation at rest: the last sync has ended.
 """
 
 import sqlite3
@@ -42,6 +41,11 @@ class Covered:
     second: str
 
 
+# Released responses of all kinds of tasks.
+RELEASED = """(SELECT image_id, response_id FROM annotate_releasedcaption
+    UNION ALL SELECT image_id, response_id FROM annotate_releasedanswer)"""
+
+
 SITE = (
     Holds(
         1,
@@ -58,37 +62,94 @@ SITE = (
     ),
     Holds(
         2,
-        "A released image has its references and one baseline, by different workers.",
-        """SELECT image.id, count(caption.id) FROM annotate_releasedimage AS image
-           JOIN annotate_release AS release ON release.id = image.release_id
-           JOIN annotate_campaign AS campaign ON campaign.id = release.campaign_id
-           LEFT JOIN annotate_releasedcaption AS caption ON caption.image_id = image.id
-           LEFT JOIN annotate_response AS response ON response.id = caption.response_id
-           WHERE campaign.kind = 'caption'
-           GROUP BY image.id, campaign.config_json
-           HAVING count(CASE WHEN caption.role = 'REASON' THEN 1 END) = 0
-                  AND (count(CASE WHEN caption.role = 'REFERENCE' THEN 1 END)
-                       <> CAST(campaign.config_json->>'references' AS integer)
-                    OR count(CASE WHEN caption.role = 'BASELINE' THEN 1 END)
-                       <> CAST(campaign.config_json->>'baselines' AS integer))
-               OR count(DISTINCT response.worker_id) <> count(caption.id)""",
+        "A released image has its references and one baseline, less those who cannot describe it, "
+        "and no captions if these are as many as the quorum.",
+        """SELECT id, captions, baselines, reasons FROM (
+               SELECT image.id,
+                      count(CASE WHEN caption.role <> 'REASON' THEN 1 END) AS captions,
+                      count(CASE WHEN caption.role = 'BASELINE' THEN 1 END) AS baselines,
+                      count(CASE WHEN caption.role = 'REASON' THEN 1 END) AS reasons,
+                      CAST(campaign.config_json->>'references' AS integer) AS most_references,
+                      CAST(campaign.config_json->>'baselines' AS integer) AS most_baselines,
+                      CAST(campaign.config_json->'captions'->>'cannot_describe_quorum' AS integer)
+                          AS quorum
+               FROM annotate_releasedimage AS image
+               JOIN annotate_release AS release ON release.id = image.release_id
+               JOIN annotate_campaign AS campaign ON campaign.id = release.campaign_id
+               LEFT JOIN annotate_releasedcaption AS caption ON caption.image_id = image.id
+               WHERE campaign.kind = 'caption'
+               GROUP BY image.id, campaign.config_json) AS counted
+           WHERE captions <> CASE WHEN reasons >= quorum THEN 0
+                                  ELSE most_references + most_baselines - reasons END
+              OR baselines <> CASE WHEN captions < most_baselines THEN captions
+                                   ELSE most_baselines END""",
     ),
     Holds(
         2,
-        "A released response is submitted, of the image's task, with the released text, and by a "
-        "worker who is not excluded.",
+        "The responses of a released image are by different workers.",
+        f"""SELECT released.image_id FROM {RELEASED} AS released
+            JOIN annotate_response AS response ON response.id = released.response_id
+            GROUP BY released.image_id, response.campaign_id
+            HAVING count(DISTINCT response.worker_id) <> count(*)""",
+    ),
+    Holds(
+        2,
+        "A released response has the text that was written.",
         """SELECT caption.id FROM annotate_releasedcaption AS caption
-           JOIN annotate_releasedimage AS image ON image.id = caption.image_id
-           JOIN annotate_release AS release ON release.id = image.release_id
            JOIN annotate_response AS response ON response.id = caption.response_id
            JOIN annotate_caption AS written ON written.response_id = response.id
-           WHERE response.status <> 'SUBMITTED' OR response.task_id <> image.task_id
-              OR written.text || response.cannot_describe <> caption.text
-              OR EXISTS (SELECT 1 FROM qualcontrol_exclusion AS exclusion
-                         WHERE exclusion.worker_id = response.worker_id
-                           AND exclusion.campaign_id = release.campaign_id
-                           AND exclusion.lifted_at IS NULL
-                           AND exclusion.excluded_at <= release.created_at)""",
+           WHERE written.text || response.cannot_describe <> caption.text""",
+    ),
+    Holds(
+        2,
+        "When it was released, a response was of the image's task, counted, and was by a worker "
+        "who was not excluded.",
+        f"""SELECT response.id FROM {RELEASED} AS released
+            JOIN annotate_releasedimage AS image ON image.id = released.image_id
+            JOIN annotate_release AS release ON release.id = image.release_id
+            JOIN annotate_response AS response ON response.id = released.response_id
+            WHERE response.task_id <> image.task_id
+               OR (response.status <> 'SUBMITTED'
+                   AND NOT EXISTS (SELECT 1 FROM qualcontrol_decision AS later
+                                   WHERE later.response_id = response.id
+                                     AND later.act = 'DISCARD' AND later.at >= release.created_at))
+               OR EXISTS (SELECT 1 FROM qualcontrol_exclusion AS exclusion
+                          WHERE exclusion.worker_id = response.worker_id
+                            AND exclusion.campaign_id = release.campaign_id
+                            AND exclusion.excluded_at <= release.created_at
+                            AND (exclusion.lifted_at IS NULL
+                                 OR exclusion.lifted_at > release.created_at))""",
+    ),
+    Holds(
+        2,
+        "The versions of a text that count are its rounds, each of which builds on the last one.",
+        """SELECT version.id FROM annotate_response AS version
+           JOIN annotate_task AS task ON task.id = version.task_id
+           LEFT JOIN annotate_response AS base ON base.id = version.builds_on_id
+           WHERE version.status = 'SUBMITTED' AND version.round IS NOT NULL
+             AND (version.round > task.wanted
+               OR (version.round > 1 AND (base.task_id <> version.task_id
+                                          OR base.round <> version.round - 1
+                                          OR base.status <> 'SUBMITTED')))""",
+    ),
+    Holds(
+        2,
+        "A released text in rounds has all rounds, and is the text of the last one.",
+        """SELECT image.id FROM annotate_releasedimage AS image
+           JOIN annotate_task AS task ON task.id = image.task_id
+           JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
+           WHERE campaign.kind = 'refine'
+             AND (task.wanted <>
+                      (SELECT count(DISTINCT response.round)
+                       FROM annotate_releasedanswer AS released
+                       JOIN annotate_response AS response ON response.id = released.response_id
+                       WHERE released.image_id = image.id)
+               OR NOT EXISTS
+                      (SELECT 1 FROM annotate_releasedanswer AS released
+                       JOIN annotate_response AS response ON response.id = released.response_id
+                       JOIN annotate_answer AS answer ON answer.response_id = response.id
+                       WHERE released.image_id = image.id AND response.round = task.wanted
+                         AND answer.content->>'text' = image.record->>'text'))""",
     ),
     Holds(
         2,
@@ -144,9 +205,12 @@ SITE = (
     ),
     Holds(
         6,
-        "A submitted assignment has a response, or keeps the text of its answer.",
+        "A submitted assignment has a response, a practice, or the text of its answer, which is "
+        "deleted with the worker's id.",
         """SELECT assignment.submission_id FROM hits_assignment AS assignment
+           JOIN hits_workeraccount AS account ON account.id = assignment.account_id
            WHERE assignment.status <> 'LOST' AND assignment.unplaced_answer = ''
+             AND assignment.practice = '' AND account.id_deleted_at IS NULL
              AND NOT EXISTS (SELECT 1 FROM annotate_response AS response
                              WHERE response.submission_id = assignment.submission_id)""",
     ),
@@ -196,12 +260,15 @@ SITE = (
     ),
     Holds(
         8,
-        "Every worker has an assignment that the marketplace reported.",
+        "Every worker has an assignment that the marketplace reported, or an imported response.",
         """SELECT worker.id FROM annotate_worker AS worker
            WHERE NOT EXISTS (SELECT 1 FROM hits_workeraccount AS account
                              JOIN hits_assignment AS assignment
                                ON assignment.account_id = account.id
-                             WHERE account.worker_id = worker.id)""",
+                             WHERE account.worker_id = worker.id)
+             AND NOT EXISTS (SELECT 1 FROM annotate_response AS response
+                             WHERE response.worker_id = worker.id
+                               AND response.imported_from_id IS NOT NULL)""",
     ),
     Holds(
         9,
@@ -217,6 +284,23 @@ SITE = (
                          WHERE exclusion.campaign_id = said.campaign_id
                            AND exclusion.worker_id = said.worker_id
                            AND exclusion.lifted_at IS NULL)""",
+    ),
+    Holds(
+        9,
+        "The exclusion of an appeal that was granted is not in force.",
+        """SELECT appeal.id FROM qualcontrol_appeal AS appeal
+           JOIN qualcontrol_exclusion AS exclusion ON exclusion.id = appeal.exclusion_id
+           WHERE appeal.is_granted AND exclusion.lifted_at IS NULL""",
+    ),
+    Holds(
+        9,
+        "Where a second opinion was asked for, two reviewers agree about the verdict.",
+        """SELECT spot.id FROM qualcontrol_spotcheck AS spot
+           JOIN qualcontrol_secondopinion AS asked ON asked.response_id = spot.response_id
+           WHERE asked.withdrawn_at IS NULL AND spot.verdict <> '' AND NOT spot.is_changed
+             AND (SELECT count(*) FROM qualcontrol_judgement AS judgement
+                  WHERE judgement.spot_check_id = spot.id
+                    AND judgement.verdict = spot.verdict) < 2""",
     ),
     Holds(
         9,
@@ -399,23 +483,23 @@ def reading(database_url: str) -> Iterator[Rows]:
         def rows(sql: str) -> list[Row]:
             with closing(connection.cursor()) as cursor:
                 cursor.execute(sql)
-                found: list[Row] = cursor.fetchall()
-                return found
+                rows: list[Row] = cursor.fetchall()
+                return rows
 
         yield rows
 
 
 def broken(site: Rows, marketplace: Rows | None = None) -> list[str]:
     """A line for each invariant that does not hold: its number, sentence and first rows."""
-    lines = [_line(each, each_rows) for each in SITE if (each_rows := site(each.sql))]
+    lines = [_line(rule, rows) for rule in SITE if (rows := site(rule.sql))]
     if marketplace is None:
         return lines
-    lines += [_line(each, found) for each in MARKETPLACE if (found := marketplace(each.sql))]
-    pairs = [(each, marketplace, site) for each in MARKETPLACE_IN_SITE]
-    pairs += [(each, site, marketplace) for each in SITE_IN_MARKETPLACE]
-    for each, first, second in pairs:
-        if missing := set(first(each.first)) - set(second(each.second)):
-            lines.append(_line(each, sorted(missing)))
+    lines += [_line(rule, rows) for rule in MARKETPLACE if (rows := marketplace(rule.sql))]
+    pairs = [(rule, marketplace, site) for rule in MARKETPLACE_IN_SITE]
+    pairs += [(rule, site, marketplace) for rule in SITE_IN_MARKETPLACE]
+    for rule, first, second in pairs:
+        if missing := set(first(rule.first)) - set(second(rule.second)):
+            lines.append(_line(rule, sorted(missing)))
     return lines
 
 

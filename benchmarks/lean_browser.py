@@ -25,8 +25,9 @@ FRAME = re.compile(r'<iframe[^>]* src="([^"]+)"')
 ACTION = re.compile(r'<form method="post" action="([^"]+)"[^>]* data-task')
 FORWARD_TO = re.compile(r'data-forward-to="([^"]+)"')
 ASSIGNMENT = re.compile(r'data-assignment="([^"]+)"')
-TOKEN = re.compile(r'name="token" value="([^"]+)"')
-FIELD = re.compile(r'name="(caption-\d+)"')
+HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
+FIELD = re.compile(r'<textarea[^>]* name="([^"]+)"')
+REASON = re.compile(r'<select[^>]* name="([^"]+)".*?<option value="([^"]+)"', re.DOTALL)
 IMAGE = re.compile(r'<img src="([^"]+)"')
 NOTHING_LEFT = "data-nothing-left"
 
@@ -70,8 +71,10 @@ class TaskPage:
     action: str
     forward_to: str
     assignment: str
-    token: str
+    hidden: Mapping[str, str]
     field: str
+    # The first reason why an image cannot be described, by its field; empty if there is none.
+    reason: Mapping[str, str]
     image: str
 
 
@@ -93,7 +96,7 @@ def ask(
     try:
         connection.request(method, target, body or None, sent)
         got = connection.getresponse()
-        text = got.read().decode()
+        text = got.read().decode(errors="surrogateescape")  # an archive is no text
     except (OSError, http.client.HTTPException) as error:
         connection.close()
         _connections.kept.pop(parts.netloc)
@@ -155,8 +158,9 @@ class LeanBrowser:
             action=urljoin(frame, _found(ACTION, page)),
             forward_to=unescape(_found(FORWARD_TO, page)),
             assignment=_found(ASSIGNMENT, page),
-            token=unescape(_found(TOKEN, page)),
+            hidden=_unescaped(HIDDEN, page),
             field=_found(FIELD, page),
+            reason=_unescaped(REASON, page),
             image=unescape(_found(IMAGE, page)),
         )
 
@@ -171,10 +175,16 @@ class LeanBrowser:
 
     def send(self, page: TaskPage, text: str) -> None:
         """Post the caption to the requester's site, then to the marketplace, as the page does."""
-        fields = {"token": page.token, page.field: text}
+        self.submit(page, self.store(page, text))
+
+    def store(self, page: TaskPage, text: str) -> dict[str, str]:
+        """Post the caption, or without one why there is none, to the requester's site; return the
+        fields for the marketplace."""
+        fields = {**page.hidden, page.field: text, **({} if text else page.reason)}
         headers = {**FORM, "Accept": "application/json"}
         stored = good(ask("POST", page.action, body=urlencode(fields), headers=headers))
-        self.submit(page, json.loads(stored.text)["fields"])
+        kept: dict[str, str] = json.loads(stored.text)["fields"]
+        return kept
 
     def submit(self, page: TaskPage, fields: Mapping[str, str]) -> None:
         """Submit the assignment to the marketplace."""
@@ -211,6 +221,11 @@ def good(answer: Answer) -> Answer:
     if answer.status >= 400:
         raise Unexpected(answer)
     return answer
+
+
+def _unescaped(pattern: re.Pattern[str], page: Answer) -> dict[str, str]:
+    """The values of a page's fields by their names."""
+    return {name: unescape(value) for name, value in pattern.findall(page.text)}
 
 
 def _found(pattern: re.Pattern[str], page: Answer) -> str:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from annotate.kinds.reading import parse_config
+from benchmarks.flags import codes_of_captions
 from benchmarks.harness import Line, Report, main
 from corpora.language.english import mean_similarities, words
-from qualcontrol.flags import codes_of_captions, image_flags
+from qualcontrol.flags import image_flags
 from qualcontrol.flags.writing import writing_flags
 
 PEOPLE, MACHINE = ("DOCCI", "IIW"), "IIW-P5B"
@@ -54,7 +55,7 @@ def _is_long(text: str) -> bool:
 
 def _group(row: Row) -> list[str]:
     """Three texts about one image: by a person, by a model, and what people said of its objects."""
-    objects = " ".join(each["description"] for each in row.get("objects", ()))
+    objects = " ".join(box["description"] for box in row.get("objects", ()))
     texts = [*_of(row, ("IIW", MACHINE)), objects]
     return [text for text in texts if len(words(text)) >= FEWEST]
 
@@ -102,8 +103,8 @@ def _add_groups(report: Report, groups: Sequence[list[str]], rng: random.Random)
 
 
 def _compared(texts: Sequence[str]) -> list[list[str]]:
-    found = image_flags(mean_similarities(texts), texts, CONFIG)
-    return [[flag.code for flag in flags] for flags in found]
+    flags_of_texts = image_flags(mean_similarities(texts), texts, CONFIG)
+    return [[flag.code for flag in flags] for flags in flags_of_texts]
 
 
 def _add(report: Report, name: str, flagged: Sequence[Sequence[str]]) -> None:

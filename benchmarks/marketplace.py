@@ -21,8 +21,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from benchmarks.growth import add_growth, both_sizes
-from benchmarks.harness import Report, in_turn, main
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
 from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
 from marketplace.pages.links import sign_in_url
@@ -219,19 +218,21 @@ def make_workers(count: int, *, name: str) -> list[Worker]:
     )
 
 
-def fill(hit_type: HitType, *, hits: int, places: int) -> None:
+def fill(
+    hit_type: HitType, *, hits: int, places: int, question: str = QUESTION, fee: Decimal = FEE
+) -> list[Hit]:
     """Insert so many open HITs in bulk. No money is reserved for them."""
     now = timezone.now()
-    Hit.objects.bulk_create(
+    return Hit.objects.bulk_create(
         (
             Hit(
                 hit_type=hit_type,
                 requester=hit_type.requester,
-                question=QUESTION,
+                question=question,
                 max_assignments=places,
                 available=places,
-                fee=FEE,
-                expires_at=now + timedelta(days=1),
+                fee=fee,
+                expires_at=now + timedelta(days=7),
                 created_at=now,
             )
             for _ in range(hits)

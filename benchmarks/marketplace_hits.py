@@ -6,38 +6,22 @@ because creating each by a call takes longer than the benchmark, and prints thei
 
 import json
 import sys
-from datetime import timedelta
 
 from django.utils import timezone
 
-from marketplace.models import Hit, HitType, TransferKind
+from benchmarks.marketplace import fill
+from marketplace.models import HitType, TransferKind
 from marketplace.services import money
 
 
 def main(public_id: str, hits: int, slots: int, question: str) -> None:
-    now = timezone.now()
     hit_type = HitType.objects.select_related("requester").get(public_id=public_id)
     fee = money.assignment_fee(hit_type, max_assignments=slots)
-    made = Hit.objects.bulk_create(
-        (
-            Hit(
-                hit_type=hit_type,
-                requester=hit_type.requester,
-                question=question,
-                max_assignments=slots,
-                available=slots,
-                fee=fee,
-                expires_at=now + timedelta(days=7),
-                created_at=now,
-            )
-            for _ in range(hits)
-        ),
-        batch_size=1000,
-    )
+    made = fill(hit_type, hits=hits, places=slots, question=question, fee=fee)
     cost = hits * slots * (hit_type.reward + fee)
     # A large campaign costs more than a new requester has.
     kinds = {TransferKind.DEPOSIT: cost, TransferKind.HOLD: cost}
-    money.move_money(requester=hit_type.requester, kinds=kinds, at=now)
+    money.move_money(requester=hit_type.requester, kinds=kinds, at=timezone.now())
     print(json.dumps([hit.public_id for hit in made]))
 
 

@@ -12,8 +12,7 @@ from django.conf import settings
 from django.test import Client
 
 from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
-from benchmarks.growth import add_growth, both_sizes
-from benchmarks.harness import Report, in_turn, main
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
 from hits.models import Hit, HitStatus, HitType
 
 ROUNDS, PAGES = 10, 8

@@ -13,7 +13,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotate.models import Campaign, Release, ReleasedCaption, ReleasedImage
-from annotate.services import releases
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.harness import (
     Line,
@@ -24,6 +23,7 @@ from benchmarks.harness import (
     scratch_database,
     seconds,
 )
+from qualcontrol.services.releasing import release_campaign
 
 IMAGES, CAPTIONS = 15_100, 11
 # The most time, compared with the copy.
@@ -37,7 +37,7 @@ def measure(_options: argparse.Namespace) -> Report:
         settle_down()
         before = peak_megabytes()
         taken = spent(
-            lambda: releases.freeze(campaign=campaign, name="release", seed=1, at=timezone.now())
+            lambda: release_campaign(campaign=campaign, name="release", seed=1, at=timezone.now())
         )
         memory = peak_megabytes() - before
         rows = ReleasedCaption.objects.count()

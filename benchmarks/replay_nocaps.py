@@ -131,7 +131,7 @@ class Crowd:
         """A member who is not at work; those with much left come more often."""
         with self._lock:
             free = [member for member in self.members if member.number not in self._busy]
-            member = self.rng.choices(free, [each.left for each in free])[0]
+            member = self.rng.choices(free, [member.left for member in free])[0]
             self._busy.add(member.number)
             return member
 
@@ -252,7 +252,7 @@ class Replay:
     def _sample(self, share: float) -> None:
         fleet = self.whole.fleet
         fleet.sample()
-        latest = {name: each.samples[-1] for name, each in fleet.usage.items() if each.samples}
+        latest = {name: usage.samples[-1] for name, usage in fleet.usage.items() if usage.samples}
         self.memory.append((share, latest))
 
     def _review(self) -> None:
@@ -277,13 +277,13 @@ class Replay:
     def _judge_required(self) -> int:
         """Judge the required checks by the command, as from a reviewer's spreadsheet."""
         with self.whole.site_rows() as rows:
-            found = rows(NEXT_SPOILED)
+            unjudged = rows(NEXT_SPOILED)
         path = self.whole.places.folder / "verdicts.jsonl"
-        lines = ({"response": key, **self._verdict(url, text)} for key, url, text in found)
+        lines = ({"response": key, **self._verdict(url, text)} for key, url, text in unjudged)
         path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
-        if found:
+        if unjudged:
             self._command("judge", NAME, str(path), "--reviewer", "reviewer")
-        return len(found)
+        return len(unjudged)
 
     def _finish(self) -> None:
         """Judge the required checks, and wait until everybody is paid. The crowd replaces captions

@@ -111,8 +111,8 @@ class SimulatedReview:
     def is_done(self) -> bool:
         """Whether 95% of careless workers are excluded and 95% of their bad captions removed."""
         careless = self.crowd.patterns
-        found = sum(worker in careless for worker in self.excluded)
-        return found >= 0.95 * len(careless) and len(self.removals) >= 0.95 * self.to_remove
+        caught = sum(worker in careless for worker in self.excluded)
+        return caught >= 0.95 * len(careless) and len(self.removals) >= 0.95 * self.to_remove
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,13 @@ def check_by_expected_value(
 
 def _intervals(review: SimulatedReview, weighed: risk.Crowd) -> list[tuple[bool, bool]]:
     """For each worker: is the worker careless, and does the interval contain the true share."""
-    found = []
+    intervals = []
     for worker, work in review.work.items():
         share = sum(review.crowd.captions[number].is_bad for number in work) / len(work)
         estimate = weighed.estimate(worker)
         contains = estimate.low - 1e-9 <= share <= estimate.high + 1e-9
-        found.append((worker in review.crowd.patterns, contains))
-    return found
+        intervals.append((worker in review.crowd.patterns, contains))
+    return intervals
 
 
 class _Groups:
@@ -180,8 +180,8 @@ class _Groups:
         self.review = review
         written: Counter[int] = Counter()
         self.key_of = []
-        for caption, found in zip(review.crowd.captions, codes, strict=True):
-            self.key_of.append((caption.worker, block_of(written[caption.worker]), found))
+        for caption, caption_codes in zip(review.crowd.captions, codes, strict=True):
+            self.key_of.append((caption.worker, block_of(written[caption.worker]), caption_codes))
             written[caption.worker] += 1
         self.members = defaultdict(list)
         for number in reversed(review.order):
@@ -226,12 +226,12 @@ def _in_turn(lists: Iterable[list[int]]) -> Iterator[int]:
 
 
 def _check_in_order(review: SimulatedReview, order: Iterator[int], least: int) -> None:
-    found: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
     for number in order:
         worker = review.crowd.captions[number].worker
         if worker in review.excluded:
             continue
-        verdicts = found[worker]
+        verdicts = counts[worker]
         verdicts[review.judge(number)] += 1
         if is_over(*verdicts):
             review.exclude(worker)

@@ -1,14 +1,15 @@
-"""A campaign of a few dozen captions for `benchmarks.faults`: a crowd, two reviewers, a release.
+"""A campaign of a few dozen captions for `benchmarks.faults`: a crowd, reviewers, a release.
 
 Everything that it asks of the installation may fail and is asked again, as people would do.
 """
 
+import json
 import random
 import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,8 @@ from benchmarks.replay_nocaps import BAD, Crowd
 from benchmarks.whole_campaign import NAME
 from hits.local import ProcessFailed
 
-REFERENCES, THREADS, REVIEWERS = 2, 3, 2
+# A third reviewer decides if two disagree about a second opinion.
+REFERENCES, THREADS, REVIEWERS = 2, 3, 3
 # How long nothing may change until a run has failed. A busy machine is slow, but does not stand
 # still. MOST_PATIENCE ends a run in which something changes forever.
 PATIENCE, MOST_PATIENCE, DATABASE_STARTS_WITHIN = 120.0, 900.0, 60.0
@@ -34,15 +36,28 @@ HIT_SECONDS = 90
 SLOT_COST = 0.12
 # Responses that the money of one addition pays.
 MOST_ADDED = 3
-SHARE_JUDGED_BAD = 0.15
+SHARE_JUDGED_BAD, SHARE_ASKED = 0.15, 0.2
 MOST_CAPTIONS = 20
 FILE: dict[str, Any] = {
-    "preset": "nocaps",
     "selection": NAME,
+    "hit": {"minutes": 1, "reward": "0.10"},
+    "review": {"share": 0.2, "first": 1, "approve_after_hours": 0},
+}
+# Every third campaign has texts in rounds. In the others, some images cannot be described.
+ROUNDS_EVERY, QUORUM, SHARE_DARK, SHARE_SAID = 3, 2, 0.2, 0.7
+CAPTIONS: dict[str, Any] = {
+    "preset": "nocaps",
     "references": REFERENCES,
     "baselines": 1,
-    "hit": {"minutes": 1},
-    "review": {"share": 0.2, "first": 1, "approve_after_hours": 0},
+    "captions": {
+        "cannot_describe": ["The image is too dark."],
+        "cannot_describe_quorum": QUORUM,
+    },
+}
+ROUNDS: dict[str, Any] = {
+    "kind": "refine",
+    "refine": {"rounds": REFERENCES + 1},
+    "captions": {"least_words": 8},
 }
 WORDS = ("red", "old", "small", "wooden", "bright"), ("dog", "bus", "boat", "horse", "clock")
 TEXTS = [
@@ -56,6 +71,12 @@ OF_CAMPAIGN = """FROM annotate_response AS response
 RESPONSES = f"SELECT count(*) {OF_CAMPAIGN}"
 WORKERS_OF = f"""SELECT DISTINCT worker.pseudonym FROM annotate_worker AS worker
     WHERE worker.id IN (SELECT response.worker_id {OF_CAMPAIGN}) ORDER BY worker.pseudonym"""
+WORK_OF = """SELECT account.marketplace_id, assignment.assignment_id
+    FROM hits_assignment AS assignment
+    JOIN hits_workeraccount AS account ON account.id = assignment.account_id
+    JOIN hits_hit AS hit ON hit.id = assignment.hit_id
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    WHERE campaign.slug = '{}' ORDER BY assignment.assignment_id"""
 MISSING = """SELECT coalesce(sum(answers_missing), 0) FROM annotate_task AS task
     JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
     WHERE campaign.slug = '{}' AND task.answers_missing > 0"""
@@ -70,10 +91,21 @@ OPEN_CHECKS = """SELECT count(*) FROM qualcontrol_spotcheck AS spot
 SLOTS = """SELECT coalesce(sum(hit.available + hit.pending), 0) FROM hits_hit AS hit
     JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
     WHERE campaign.slug = '{}' AND hit.status IN ('OPEN', 'EXPIRED')"""
+RELEASED = """SELECT caption.text FROM annotate_releasedcaption AS caption
+    JOIN annotate_releasedimage AS image ON image.id = caption.image_id
+    JOIN annotate_release AS release ON release.id = image.release_id
+    WHERE release.name = '{0}' AND caption.role = 'REFERENCE'
+    UNION ALL SELECT image.record->>'text' FROM annotate_releasedimage AS image
+    JOIN annotate_release AS release ON release.id = image.release_id
+    WHERE release.name = '{0}' AND image.record->>'text' IS NOT NULL"""
 RELEASES = "SELECT count(*) FROM annotate_release WHERE name = '{}'"
+# Without those that are kept for 30 days because a rejection can be reverted for so long.
 ALIVE = """SELECT count(*) FROM hits_hit AS hit
     JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{}' AND hit.status IN ('PLANNED', 'OPEN', 'EXPIRED')"""
+    WHERE campaign.slug = '{}' AND (hit.status IN ('PLANNED', 'OPEN')
+      OR (hit.status = 'EXPIRED' AND NOT EXISTS (
+          SELECT 1 FROM hits_assignment AS assignment
+          WHERE assignment.hit_id = hit.id AND assignment.status = 'REJECTED')))"""
 GROUP_OF = """SELECT type.hit_type_id FROM hits_hittype AS type
     JOIN annotate_campaign AS campaign ON campaign.id = type.campaign_id
     WHERE campaign.slug = '{}' ORDER BY type.id DESC"""
@@ -100,7 +132,13 @@ PROBLEMS = """SELECT problem.subject, problem.message FROM hits_syncproblem AS p
 LAST_SYNC = """SELECT sync.finished_at, sync.error FROM hits_sync AS sync
     JOIN annotate_campaign AS campaign ON campaign.id = sync.campaign_id
     WHERE campaign.slug = '{}' ORDER BY sync.id DESC LIMIT 1"""
-STATE = {"failed jobs": FAILED_JOBS, "problems": PROBLEMS, "last sync": LAST_SYNC}
+HITS = """SELECT hit.status, hit.slots, hit.available, hit.pending, assignment.status,
+    held.cause, held.outcome FROM hits_hit AS hit
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    LEFT JOIN hits_assignment AS assignment ON assignment.hit_id = hit.id
+    LEFT JOIN qualcontrol_heldpayment AS held ON held.submission_id = assignment.submission_id
+    WHERE campaign.slug = '{}' AND hit.status IN ('PLANNED', 'OPEN', 'EXPIRED')"""
+STATE = {"failed jobs": FAILED_JOBS, "problems": PROBLEMS, "last sync": LAST_SYNC, "HITs": HITS}
 
 
 @dataclass
@@ -128,6 +166,14 @@ class Patience:
         return f"unchanged for {now - self.changed_at:.0f} s, after {now - self.began:.0f} s"
 
 
+class Describers(Writers):
+    """Writers who mostly say of a fifth of the images that they cannot be described."""
+
+    def write(self, member: Member, address: str) -> str:
+        is_dark = random.Random(address).random() < SHARE_DARK
+        return "" if is_dark and self.rng.random() < SHARE_SAID else super().write(member, address)
+
+
 @dataclass
 class SmallCampaign:
     """One campaign and the people who work on it. `seen` counts what they met."""
@@ -142,6 +188,7 @@ class SmallCampaign:
     def __post_init__(self) -> None:
         self.whole = self.fragile.whole
         self.path = f"campaigns/{self.name}/"
+        self.has_rounds = self.seed % ROUNDS_EVERY == 0
 
     def rows(self, sql: str) -> list[Row]:
         """The rows of a query on the site's database, which may be starting."""
@@ -161,7 +208,8 @@ class SmallCampaign:
     def ask_to_publish(self) -> None:
         """Create the campaign, with a budget for its captions and no more, and publish it."""
         budget = IMAGES * (REFERENCES + 1) * SLOT_COST
-        file = {"name": self.name, "budget": f"{budget:.2f}", **FILE}
+        kind = ROUNDS if self.has_rounds else CAPTIONS
+        file = {"name": self.name, "budget": f"{budget:.2f}", **FILE, **kind}
         self.whole.steadily("POST", "campaigns/", file)
         self.whole.steadily("POST", f"{self.path}publish/", {"confirmed": True})
 
@@ -171,9 +219,31 @@ class SmallCampaign:
     def ask_for_release(self) -> None:
         self.whole.steadily("POST", f"{self.path}releases/", {"name": self.name})
 
-    def finish(self) -> None:
-        """Wait for the release, then finish the campaign and wait until its HITs are deleted."""
+    def wait_until_released(self) -> None:
         self._wait_for_job(lambda: self.number(RELEASES) == 1, "The release is not made")
+
+    def exported(self) -> dict[str, str]:
+        """The release's files in all forms, by their addresses."""
+        release = self.whole.steadily("GET", f"releases/{self.name}/")
+        urls = [*release["files"].values(), *release["formats"].values()]
+        return {url: self.whole.answer("GET", url.partition("/api/")[2]).text for url in urls}
+
+    def wrong_exports(self, exported: Mapping[str, str]) -> list[str]:
+        """A line for each way in which the files are not the release, or name a worker."""
+        [text] = [text for url, text in exported.items() if url.endswith("captions.json")]
+        captions = sorted(each["caption"] for each in json.loads(text)["annotations"])
+        ids = {worker for worker, _ in self.rows(WORK_OF)}
+        lines = [
+            f"7. {url} has the id of a worker."
+            for url, text in exported.items()
+            if any(worker in text for worker in ids)
+        ]
+        if captions != sorted(text for (text,) in self.rows(RELEASED)):
+            lines.append("10. captions.json has other captions than the release.")
+        return lines
+
+    def finish(self) -> None:
+        """Finish the campaign, and wait until its HITs are deleted."""
         self.whole.steadily("POST", f"{self.path}finish/")
         self._wait_for_job(lambda: self.number(ALIVE) == 0, "The HITs are not deleted")
 
@@ -193,19 +263,20 @@ class SmallCampaign:
 
     def state(self) -> str:
         """What is known of the campaign, for whoever looks into a failure."""
-        found = {name: self.rows(sql) for name, sql in STATE.items()}
-        return f"{found}, met: {dict(self.surprises.most_common(6))}"
+        state = {name: self.rows(sql) for name, sql in STATE.items()}
+        return f"{state}, met: {dict(self.surprises.most_common(6))}"
 
     @contextmanager
     def crowd(self) -> Iterator[None]:
-        """Let workers and two reviewers work while the block runs."""
+        """Let workers and reviewers work while the block runs."""
         for browser in self.fragile.browsers:
             browser.group = str(self.rows(GROUP_OF)[0][0])
+        *browsers, self.stranger = self.fragile.browsers
         self.members = [
-            Member(number, browser, MOST_CAPTIONS)
-            for number, browser in enumerate(self.fragile.browsers)
+            Member(number, browser, MOST_CAPTIONS) for number, browser in enumerate(browsers)
         ]
-        crowd = Crowd(self.members, Writers({0: TEXTS}, seed=self.seed), seed=self.seed)
+        writers = (Writers if self.has_rounds else Describers)({0: TEXTS}, seed=self.seed)
+        crowd = Crowd(self.members, writers, seed=self.seed)
         crowd.surprises = self.surprises
         threads = [threading.Thread(target=crowd.work) for _ in range(THREADS)]
         threads += [
@@ -222,11 +293,12 @@ class SmallCampaign:
                 thread.join()
 
     def _review(self, reviewer: int, is_over: threading.Event) -> None:
-        """Judge what the queue shows, as one of two reviewers, until the end."""
+        """Judge what the queue shows, as one of the reviewers, until the end."""
         rng = random.Random(f"{self.seed}/{reviewer}")
         while not is_over.wait(0.5):
             try:
                 self._judge_next(reviewer, rng)
+                self._decide_held(reviewer, rng)
             except (NoAnswer, Unexpected) as error:
                 self.surprises[f"Reviewer: {error}"[:200]] += 1
 
@@ -234,11 +306,26 @@ class SmallCampaign:
         checks = f"{self.path}spot-checks/"
         items: Any = self.whole.call("POST", f"{checks}next/", {"count": 3}, reviewer=reviewer)
         for item in items:
+            if rng.random() < SHARE_ASKED:
+                path = f"{checks}{item['key']}/second-opinion/"
+                self.whole.call("POST", path, {"question": "Is it a bus?"}, reviewer=reviewer)
+                self.seen["second opinions asked for"] += 1
+                continue
             is_bad = rng.random() < SHARE_JUDGED_BAD
             verdict = {"verdict": "BAD", "reason": BAD} if is_bad else {"verdict": "GOOD"}
             path = f"{checks}{item['key']}/verdict/"
             self.whole.call("POST", path, verdict, reviewer=reviewer)
             self.seen[f"verdicts of reviewer {reviewer + 1}"] += 1
+
+    def _decide_held(self, reviewer: int, rng: random.Random) -> None:
+        """Pay or reject what fits no task. Two reviewers may decide at the same time."""
+        held = f"{self.path}held-payments/"
+        found: Any = self.whole.call("GET", f"{held}?open=true", reviewer=reviewer)
+        for each in found["results"]:
+            act = rng.choice(["payment", "rejection"])
+            path = f"{held}{each['id']}/{act}/"
+            self.whole.call("POST", path, {"reason": "Read by a person."}, reviewer=reviewer)
+            self.seen[f"{act}s of held answers"] += 1
 
     def complete(self) -> None:
         """Wait until everything is judged and paid, and no response is missing. If nothing changes

@@ -16,10 +16,12 @@ import numpy as np
 
 from annotate.kinds.reading import parse_config
 from benchmarks.crowds import (
+    KNOWN,
     LATE,
     MOSTLY_SPOILED,
     SOURCES,
     SPOILED,
+    UNSEEN,
     Crowd,
     Law,
     by_rank,
@@ -27,6 +29,7 @@ from benchmarks.crowds import (
     mostly_few,
     read_captions,
 )
+from benchmarks.flags import codes_of_captions
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.review_strategies import (
     SimulatedReview,
@@ -35,8 +38,6 @@ from benchmarks.review_strategies import (
     check_by_expected_value,
     check_round_robin,
 )
-from benchmarks.spoilers import KNOWN, UNSEEN
-from qualcontrol.flags import codes_of_captions
 
 OURS, RANDOM, ROUND_ROBIN = "ours", "random", "round-robin"
 OTHERS: dict[str, Callable[..., None]] = {

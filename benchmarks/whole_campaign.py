@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.broken_parts import Network
 from benchmarks.fleet import Fleet, OwnPostgresql, OwnRedis, Program, own_postgresql, own_redis
 from benchmarks.invariants import Rows, broken_in, reading
-from benchmarks.lean_browser import LeanBrowser, NoAnswer, Unexpected, ask, good
+from benchmarks.lean_browser import Answer, LeanBrowser, NoAnswer, Unexpected, ask, good
 from benchmarks.openimages_files import BOXES_PER_IMAGE, write_files
 from hits.local import (
     HOST,
@@ -145,13 +145,17 @@ class Whole:
 
     def call(self, method: str, path: str, body: object = None, *, reviewer: int = 0) -> object:
         """Call the requester site's API as a reviewer; raises Unexpected."""
+        return json.loads(self.answer(method, path, body, reviewer=reviewer).text or "null")
+
+    def answer(self, method: str, path: str, body: object = None, *, reviewer: int = 0) -> Answer:
+        """The same, for an answer that is not JSON."""
         answer = ask(
             method,
             f"{self.places.site_url}/api/{path}",
             body="" if body is None else json.dumps(body),
             headers={**JSON, "Authorization": f"Token {self.tokens[reviewer]}"},
         )
-        return json.loads(good(answer).text or "null")
+        return good(answer)
 
     def hook(self, name: str, **body: object) -> None:
         """Use a test hook of the marketplace, which has to be running with them."""
@@ -190,14 +194,20 @@ def programs(
     *,
     sync_seconds: float,
     web_processes: int = 0,
+    counts_statements: bool = False,
 ) -> dict[str, Program]:
     """The installation's processes by name."""
+
+    def command(name: str) -> list[str]:
+        counts = str(counts_of(places.folder, name))
+        return ["benchmarks/counted.py", counts] if counts_statements else ["manage.py"]
+
     celery = ["-m", "celery", "-A", "config"]
     worker = [*celery, "worker", "--concurrency", "1"]
     beat = ["--schedule", str(places.folder / "beat"), "--pidfile", ""]
-    manage_py, port = "manage.py", _port(environment, "MARKETPLACE_PORT")
-    marketplace = [manage_py, "marketplace", "--port", str(port)]
-    site = [manage_py, "serve", "--site-only", "--port", str(places.site_port)]
+    port = int(environment["MARKETPLACE_PORT"])
+    marketplace = [*command(MARKETPLACE), "marketplace", "--port", str(port)]
+    site = [*command(SITE), "serve", "--site-only", "--port", str(places.site_port)]
 
     def background(*arguments: str) -> Program:
         return Program(arguments, environment, is_background=True)
@@ -208,8 +218,8 @@ def programs(
     return {
         MARKETPLACE: Program(marketplace, environment, f"{places.marketplace_url}/healthz"),
         SITE: Program(site, environment, f"{places.site_url}/sign-in/"),
-        RECONCILER: background(manage_py, "sync", "--watch", f"{sync_seconds:g}"),
-        JOBS: background(manage_py, "work_jobs", "--watch", "1"),
+        RECONCILER: background("manage.py", "sync", "--watch", f"{sync_seconds:g}"),
+        JOBS: background("manage.py", "work_jobs", "--watch", "1"),
         CELERY: background(*worker, "--hostname", "one@%h"),
         SECOND_CELERY: background(*worker, "--hostname", "two@%h"),
         BEAT: background(*celery, "beat", *beat),
@@ -221,8 +231,9 @@ def _gunicorn(site: str, port: int, processes: int) -> list[str]:
     return ["-m", "gunicorn", "--config", "python:shared.gunicorn", *options, f"{site}.wsgi"]
 
 
-def _port(environment: Mapping[str, str], name: str) -> int:
-    return int(environment[name])
+def counts_of(folder: Path, name: str) -> Path:
+    """The file with the number of a process's statements, if they are counted."""
+    return folder / f"{name}.statements"
 
 
 @contextmanager
@@ -234,6 +245,7 @@ def installed(
     sync_seconds: float = 2,
     marketplace: Network | None = None,
     web_processes: int = 0,
+    counts_statements: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Whole]:
     """Make an installation in this folder; start both sites, and stop everything at the end.
@@ -267,7 +279,11 @@ def installed(
             environment |= {"SECRET_KEY": KEY, "MARKETPLACE_SECRET_KEY": KEY}
             whole.manage("migrate", "--verbosity", "0", "--settings", "marketplace.settings")
         whole.fleet.programs = programs(
-            places, environment, sync_seconds=sync_seconds, web_processes=web_processes
+            places,
+            environment,
+            sync_seconds=sync_seconds,
+            web_processes=web_processes,
+            counts_statements=counts_statements,
         )
         stack.callback(whole.fleet.stop)
         # The embedded marketplace makes its tables itself, while the site's are made.

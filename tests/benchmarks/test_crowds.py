@@ -8,7 +8,19 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from benchmarks.crowds import FEW, LATE, MOST, MOSTLY_SPOILED, Crowd, gather, mostly_few
+from benchmarks.crowds import (
+    FEW,
+    KNOWN,
+    LATE,
+    MOST,
+    MOSTLY_SPOILED,
+    SPOILERS,
+    Crowd,
+    Photo,
+    Scene,
+    gather,
+    mostly_few,
+)
 from benchmarks.harness import ROOT
 from benchmarks.review_strategies import (
     SimulatedReview,
@@ -17,7 +29,6 @@ from benchmarks.review_strategies import (
     check_round_robin,
     true_share,
 )
-from benchmarks.spoilers import KNOWN, SPOILERS, Photo, Scene
 
 THINGS = ["dog", "cat", "bus", "boat", "horse", "kite", "clock", "train", "couch", "pizza"]
 WORKERS = 42

@@ -11,6 +11,7 @@ from benchmarks.broken_parts import EARLIER, LATEST, Network, Queue
 from benchmarks.fault_types import CALLS, FAULTS
 from benchmarks.faults import FAULTS_OF_A_RUN, Run
 from benchmarks.fragile import PROCESSES
+from benchmarks.lean_browser import ask
 
 
 def schedule_of(seed):
@@ -44,6 +45,13 @@ def test_faults_that_need_people_at_work_happen_then():
         assert not at_work & {*first, *last}
 
 
+def test_faults_that_need_a_hit_come_first_at_work():
+    for seed in range(40):
+        _, middle, _ = schedule_of(seed)
+        names = [fault.name for fault in FAULTS if fault.needs_hit and fault.name in middle]
+        assert sorted(middle[: len(names)]) == sorted(names)
+
+
 def test_every_kind_of_a_calls_fault_has_words():
     assert set(CALLS) <= {fault.name for fault in FAULTS}
 
@@ -73,6 +81,31 @@ def test_the_network_says_how_many_connections_it_cut(network):
 
             assert network.cut() == 1
             assert client.recv(1) == b""
+        answering.join()
+
+
+def reply_once(server, reply):
+    with server.accept()[0] as connection:
+        connection.recv(100)
+        connection.sendall(reply)
+        connection.recv(100)
+
+
+@pytest.mark.parametrize(
+    ("header", "arrives"), [("x-amzn-RequestId: 1", b"not JSON"), ("Date: today", b"the reply")]
+)
+def test_rubbish_comes_in_place_of_a_reply_of_the_api_alone(network, header, arrives):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        network.target = server.getsockname()[1]
+        network.rubbish = [b"not JSON"]
+        reply = f"HTTP/1.1 200 OK\r\n{header}\r\nContent-Length: 9\r\n\r\nthe reply".encode()
+        answering = threading.Thread(target=reply_once, args=(server, reply))
+        answering.start()
+
+        answer = ask("GET", network.url)
+
+        assert answer.text == arrives.decode()
+        network.cut()
         answering.join()
 
 
