@@ -58,7 +58,9 @@ def main() -> None:
             if commands_only:
                 return "\n".join(sorted([*text.split(), *missing]))
             if missing:
-                text += "\n".join(["", "", f"[{OTHER_SITE}]", *(f"    {each}" for each in missing)])
+                text += "\n".join(
+                    ["", "", f"[{OTHER_SITE}]", *(f"    {command}" for command in missing)]
+                )
             return text
 
     with settings_in_words():

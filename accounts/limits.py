@@ -24,10 +24,10 @@ TOO_MANY = "Too many requests"
 View = Callable[..., HttpResponse]
 
 
-def is_over(what: str, most: int, *, per: timedelta = HOUR) -> bool:
+def is_over(counter: str, most: int, *, per: timedelta = HOUR) -> bool:
     """Count one more of this, and return whether there were more than `most` in the time."""
     # A digest, because names and addresses are longer than the keys of some caches.
-    key = salted_hmac("accounts.limits", what, algorithm="sha256").hexdigest()
+    key = salted_hmac("accounts.limits", counter, algorithm="sha256").hexdigest()
     if cache.add(key, 1, per.total_seconds()):
         return most < 1
     try:

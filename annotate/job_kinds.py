@@ -47,12 +47,12 @@ def import_own(work: Work) -> Result:
 
 
 def _upload_of(work: Work) -> Upload | None:
-    """The job's upload; raises UploadMissing. None if an earlier attempt was killed after it had
+    """The job's upload; raises UploadMissing. None if an earlier attempt was stopped after it had
     imported all files and deleted the upload."""
     try:
         return uploads.find_upload(work.arguments["upload"])
     except uploads.UploadMissing:
-        if work.job.attempts == 1:
+        if not work.is_repeated:
             raise
         return None
 
@@ -155,11 +155,11 @@ def _import_part(
             counts = imports.import_boxes(path=path, split=split, team=owner)
             return [counts.in_words("box", "boxes")]
         case "coco":
-            found = imports.import_coco(path=path, split=split, team=owner)
+            coco_counts = imports.import_coco(path=path, split=split, team=owner)
             return [
-                found.classes.in_words("class", "classes"),
-                found.images.in_words("image"),
-                found.boxes.in_words("box", "boxes"),
+                coco_counts.classes.in_words("class", "classes"),
+                coco_counts.images.in_words("image"),
+                coco_counts.boxes.in_words("box", "boxes"),
             ]
     name = arguments["caption_set"]
     given = caption_sets.import_captions(
@@ -208,7 +208,7 @@ def write_archive(work: Work) -> Result:
     release, name = work.about(Release), work.arguments["format"]
     if name not in FORMATS:
         raise JobFailed(f"There is no format {name!r}.")
-    content = content_of(release, [Extra(each) for each in work.arguments.get("extras", [])])
+    content = content_of(release, [Extra(extra) for extra in work.arguments.get("extras", [])])
     images = None
     if with_images := work.arguments.get("images", False):
         images = _copying(work, image_files(release, content.images))

@@ -34,9 +34,9 @@ def shares_of(texts: Iterable[Characters]) -> dict[str, Any] | None:
     by `ways`. A text without counts is unknown as a whole. None if all are."""
     sums = defaultdict[str, float](float)
     for characters in texts:
-        known = {way: count for way, count in (characters or {}).items() if count}
-        total = sum(known.values())
-        for way, count in (known or {"unknown": 1}).items():
+        used = {way: count for way, count in (characters or {}).items() if count}
+        total = sum(used.values())
+        for way, count in (used or {"unknown": 1}).items():
             sums[way] += count / (total or 1)
     if not sums.keys() - {"unknown"}:
         return None

@@ -32,6 +32,8 @@ class Entry:
 
     def do_if_due(self) -> None:
         """Do the task in this thread. If it fails, it stays due."""
+        # A clock that was put back must not stop the task until it has caught up.
+        self._done_at = min(self._done_at, timezone.now())
         if not self._schedule.is_due(self._done_at).is_due:
             return
         try:

@@ -263,6 +263,8 @@ class Notice(About):
     subject = models.CharField(max_length=200)
     # Null for what only operators, or only the user who asked for it, may see.
     team = models.ForeignKey(Team, models.CASCADE, related_name="notices", null=True)
+    # Whether only the user who asked for it gets an e-mail.
+    is_personal = models.BooleanField(default=False)
     title = models.CharField(max_length=200)
     text = models.TextField()
     path = models.CharField(max_length=300, help_text="the page to open")

@@ -1,4 +1,4 @@
-"""The requester site's settings, all read from the environment (`docs/operator.md` names each)."""
+"""The requester site's settings. `docs/settings.md` names those that the environment sets."""
 
 from datetime import timedelta
 from math import ceil
@@ -55,9 +55,9 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    # Must come before `staticfiles`, to replace its `runserver`.
     "shared.backups",
     "shared.second_factors",
+    # Before `staticfiles`, to replace its `runserver`.
     "accounts",
     "background",
     "annotate",
@@ -239,7 +239,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["leaderboard.access.IsResearcher"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "accounts.api.parsing.JSONBody",
+        "accounts.api.handlers.JSONBody",
     ],
     "DEFAULT_THROTTLE_CLASSES": [
         "accounts.api.access.ReadsByToken",
@@ -355,7 +355,7 @@ LOG_REQUESTS = ENV.log_requests
 METRICS_TOKEN = ENV.metrics_token
 METRICS_ADDRESS = ENV.metrics_address
 # What is read from the database for each page of metrics.
-METRICS = ["background.figures.Figures", "hits.figures.Figures", "leaderboard.figures.Figures"]
+METRICS = ["background.gauges.Gauges", "hits.gauges.Gauges", "leaderboard.gauges.Gauges"]
 
 LOGGING = logging_settings(
     loggers={

@@ -3,27 +3,45 @@
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
+from rest_framework.routers import DefaultRouter
 
+from accounts.api.tokens import TokenView
 from accounts.pages.sign_in import ForgottenView, NewPasswordView, SentView, SignInForm
-from accounts.services.mail import sends_email
+from annotate.api.releases import ReleaseViewSet
 from annotate.pages.health import readyz
 from annotate.pages.media import image_copy, media
+from annotate.urls import image_urls, release_urls, webhook_urls
 from background.urls import notice_urls
+from hits.api.campaigns import CampaignViewSet
 from shared.health import healthz
+from shared.mail import sends_email
 from shared.metrics import metrics
+
+router = DefaultRouter(use_regex_path=True)
+router.include_format_suffixes = False
+router.register("campaigns", CampaignViewSet, basename="api-campaign")
+router.register("releases", ReleaseViewSet, basename="api-release")
+
+api_urls = [
+    path("", include(router.urls)),
+    path("", include("hits.api.urls")),
+    path("", include("qualcontrol.api.urls")),
+    path("", include("leaderboard.api.urls")),
+    path("", include("annotate.api.urls")),
+]
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
-    path("releases/", include("annotate.pages.releases")),
+    path("releases/", include(release_urls)),
     path("jobs/", include("background.urls")),
-    path("campaigns/", include("annotate.pages.webhooks")),
-    path("images/", include("annotate.pages.image_urls")),
+    path("campaigns/", include(webhook_urls)),
+    path("images/", include(image_urls)),
     path("challenges/", include("leaderboard.urls")),
     path("account/notices/", include(notice_urls)),
     path("account/", include("accounts.urls")),
-    path("api/challenges/", include("leaderboard.api")),
-    path("api/", include("hits.api.urls")),
+    path("api/token/", TokenView.as_view(), name="api-token"),
+    path("api/", include(api_urls)),
     path(
         "sign-in/",
         auth.LoginView.as_view(

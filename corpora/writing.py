@@ -92,14 +92,14 @@ def check_free(out: Path, replaces: Replaces) -> None:
 
 def _others(out: Path, replaces: Replaces) -> list[str]:
     """The files in the folder that an export must not replace."""
-    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-    if MANIFEST in found:
+    paths = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if MANIFEST in paths:
         with suppress(OSError, ValueError, KeyError, TypeError):
             manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
             ours = {MANIFEST, *(file["name"] for file in manifest["files"])}
             if replaces(manifest):
-                return sorted(found - ours)
-    return sorted(found)
+                return sorted(paths - ours)
+    return sorted(paths)
 
 
 @contextmanager
@@ -245,13 +245,13 @@ def members(texts: Iterable[str], name: str) -> Iterator[Any]:
     pieces = iter(texts)
     start = re.compile(rf'"{name}": ([\[{{])')
     text = next(pieces, "")
-    while not (found := start.search(text)):
+    while not (match := start.search(text)):
         text += next(pieces)
-    read = _items if found[1] == "[" else _pairs
-    text = text[found.end() :]
+    read = _items if match[1] == "[" else _pairs
+    text = text[match.end() :]
     while True:
-        done = yield from read(text)
-        if done:
+        has_ended = yield from read(text)
+        if has_ended:
             return
         text = next(pieces)
 

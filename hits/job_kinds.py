@@ -5,12 +5,20 @@ from decimal import Decimal
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
-from background.jobs.work import JobInterrupted, JobKind, JobPostponed, Result, Work, register
+from background.jobs.work import (
+    JobFailed,
+    JobInterrupted,
+    JobKind,
+    JobPostponed,
+    Result,
+    Work,
+    register,
+)
 from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
-from hits.services.lifecycle import Terms, publish
+from hits.services.lifecycle import ChangedTerms, Terms, publish
 from hits.services.syncs import PUBLISH, SYNC
 
 
@@ -32,15 +40,22 @@ def _publish(work: Work) -> Result:
     if campaign.status != CampaignStatus.RUNNING:
         work.step("Checking the budget and the account at the marketplace")
         terms = work.arguments["terms"]
-        publish(
-            campaign=campaign,
-            actor=work.job.asked_by,
-            at=timezone.now(),
-            confirmed=work.arguments["confirmed"],
-            seen=Terms(
-                **{**terms, "cost": Decimal(terms["cost"]), "budget": Decimal(terms["budget"])}
-            ),
-        )
+        try:
+            publish(
+                campaign=campaign,
+                actor=work.job.asked_by,
+                at=timezone.now(),
+                confirmed=work.arguments["confirmed"],
+                seen=Terms(
+                    **{**terms, "cost": Decimal(terms["cost"]), "budget": Decimal(terms["budget"])}
+                ),
+            )
+        except ChangedTerms as error:
+            # Without the amounts: who sees no money sees jobs, too.
+            raise JobFailed(
+                f"{campaign} was changed meanwhile: it has another cost or budget now. Look at "
+                "them, and publish it again if you want to."
+            ) from error
         work.log(f"{campaign} is running.")
     return sync_campaign(work)
 
@@ -49,18 +64,18 @@ def sync_campaign(work: Work) -> Result:
     """Sync the campaign once. What was not done is left to the next sync."""
     campaign = work.about(Campaign)
     try:
-        done = reconcile(campaign, job=work)
+        sync = reconcile(campaign, job=work)
     except SyncBusy as error:
         raise JobPostponed(f"{error} This one follows.") from error
-    for line in [*done.notes.splitlines(), *done.error.splitlines()]:
+    for line in [*sync.notes.splitlines(), *sync.error.splitlines()]:
         work.log(line)
-    return Result(_summary(done), url=campaign.get_absolute_url())
+    return Result(_summary(sync), url=campaign.get_absolute_url())
 
 
-def _summary(done: Sync) -> str:
-    summary = f"{result_in_words(done)}."
-    if done.problems:
-        problems = counted(done.problems, "problem")
+def _summary(sync: Sync) -> str:
+    summary = f"{result_in_words(sync)}."
+    if sync.problems:
+        problems = counted(sync.problems, "problem")
         summary += f" {problems}: the log names them, and the next sync tries again."
     return summary
 

@@ -6,7 +6,6 @@ Only the folder of a demonstration is ever emptied.
 import fcntl
 import json
 import os
-import secrets
 import shlex
 import shutil
 import signal
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -66,7 +65,7 @@ class Installation:
         return self.folder / "environment.sh"
 
     def environment(self) -> dict[str, str]:
-        """Return the environment variables that make both sites use this folder and these ports."""
+        """The environment variables that make both sites use this folder and these ports."""
         # Requests to this machine must not go through a proxy.
         direct = [name for name in (os.environ.get("NO_PROXY"), HOST, "localhost") if name]
         return {
@@ -81,7 +80,7 @@ class Installation:
         }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return the requester's access keys as environment variables.
+        """The requester's access keys as environment variables.
 
         The first call creates the requester; later calls return the same keys.
         """
@@ -101,7 +100,7 @@ class Installation:
             file.writelines(lines)
 
     def on_free_ports(self) -> "Installation":
-        """Return this installation, with free ports instead of ports in use."""
+        """This installation, with free ports instead of ports in use."""
         site = free_port(self.site_port)
         return replace(
             self,
@@ -122,7 +121,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port(preferred: int, *, other_than: int = 0) -> int:
-    """Return the preferred port, or any free port if it is in use or equals `other_than`."""
+    """The preferred port, or any free port if it is in use or equals `other_than`."""
     if preferred != other_than and is_free(preferred):
         return preferred
     with socket.socket() as probe:
@@ -131,7 +130,7 @@ def free_port(preferred: int, *, other_than: int = 0) -> int:
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with the changes in `extra`.
+    """This process's environment with the changes in `extra`.
 
     DJANGO_SETTINGS_MODULE is removed, as each command chooses the settings of its own site.
     """
@@ -141,16 +140,16 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def manage(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """Run a management command and return its output; raises ProcessFailed if it fails."""
-    done = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, str(MANAGE), *arguments],
         env=clean_environment(environment),
         capture_output=True,
         text=True,
     )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+    if finished.returncode:
+        last = (finished.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         raise ProcessFailed(f"`manage.py {arguments[0]}` failed: {last}")
-    return done.stdout
+    return finished.stdout
 
 
 def make_workers(
@@ -176,26 +175,24 @@ class Child:
     # Times of the latest restarts, by the clock of `time.monotonic`.
     restarts: list[float] = field(default_factory=list)
 
-    def wait_until_listening(self, url: str, seconds: float = 180) -> None:
+    def wait_until_listening(self, url: str) -> None:
         """Wait until this process has said that it listens, and the URL answers.
 
         The answer alone may be that of another installation, which took the port meanwhile.
         """
-        self._wait(
-            lambda: LISTENING in self.log.read_bytes()[self.log_start :], "did not start", seconds
-        )
-        self.wait_until_ready(url, seconds)
+        self._wait(lambda: LISTENING in self.log.read_bytes()[self.log_start :], "did not start")
+        self.wait_until_ready(url)
 
-    def wait_until_ready(self, url: str, seconds: float = 180) -> None:
+    def wait_until_ready(self, url: str) -> None:
         """Wait until the URL answers.
 
         Raises ProcessFailed if the process ends, or if the URL does not answer in time.
         """
-        # On a busy machine, a site may take a minute to start.
-        self._wait(lambda: _answers(url), f"did not answer at {url}", seconds)
+        self._wait(lambda: _answers(url), f"did not answer at {url}")
 
-    def _wait(self, is_reached: Callable[[], bool], problem: str, seconds: float) -> None:
-        end = time.monotonic() + seconds
+    def _wait(self, is_reached: Callable[[], bool], problem: str) -> None:
+        # On a busy machine, a site may take a minute to start.
+        end = time.monotonic() + 180
         while True:
             if self.process.poll() is not None:
                 raise ProcessFailed(f"The {self.name} ended at once; {self.log} says why.")
@@ -214,12 +211,12 @@ class Child:
         self.restarts.append(now)
         self.process = self.begin()
 
-    def stop(self, seconds: float = 15) -> None:
+    def stop(self) -> None:
         """Terminate the process; kill it if it does not end in time."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(seconds)
+            self.process.wait(15)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -278,21 +275,23 @@ def _start(
 def sites_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[None]:
     """Run both sites; enter the block when both answer. They start at the same time."""
     with (
-        _marketplace(installation, environment) as marketplace,
-        _site(installation, environment) as site,
+        marketplace_running(installation, environment, waits=False) as marketplace,
+        site_running(installation, environment),
     ):
         marketplace.wait_until_listening(f"{installation.marketplace_url}/healthz")
-        site.wait_until_listening(f"{installation.site_url}/sign-in/")
         yield
 
 
 @contextmanager
 def marketplace_running(
-    installation: Installation, environment: Mapping[str, str]
+    installation: Installation, environment: Mapping[str, str], *, waits: bool = True
 ) -> Iterator[Child]:
-    """Run the marketplace; enter the block when it answers."""
-    with _marketplace(installation, environment) as running:
-        running.wait_until_listening(f"{installation.marketplace_url}/healthz")
+    """Run the marketplace; enter the block when it answers, or at once."""
+    arguments = ["marketplace", "--port", str(installation.marketplace_port)]
+    log = installation.logs / "marketplace.log"
+    with child("marketplace", arguments, log=log, environment=environment) as running:
+        if waits:
+            running.wait_until_listening(f"{installation.marketplace_url}/healthz")
         yield running
 
 
@@ -302,25 +301,11 @@ def site_running(installation: Installation, environment: Mapping[str, str]) -> 
 
     All migrations must be applied already.
     """
-    with _site(installation, environment) as running:
-        running.wait_until_listening(f"{installation.site_url}/sign-in/")
-        yield running
-
-
-def _marketplace(
-    installation: Installation, environment: Mapping[str, str]
-) -> AbstractContextManager[Child]:
-    arguments = ["marketplace", "--port", str(installation.marketplace_port)]
-    log = installation.logs / "marketplace.log"
-    return child("marketplace", arguments, log=log, environment=environment)
-
-
-def _site(
-    installation: Installation, environment: Mapping[str, str]
-) -> AbstractContextManager[Child]:
     arguments = ["serve", "--site-only", "--port", str(installation.site_port)]
     log = installation.logs / "site.log"
-    return child("site", arguments, log=log, environment=environment)
+    with child("site", arguments, log=log, environment=environment) as running:
+        running.wait_until_listening(f"{installation.site_url}/sign-in/")
+        yield running
 
 
 @contextmanager
@@ -329,20 +314,18 @@ def stopped_by_signals() -> Iterator[None]:
 
     The block can therefore stop its children in all three cases.
     """
-    previous = {each: signal.signal(each, _interrupt) for each in (signal.SIGTERM, signal.SIGHUP)}
+    previous = {
+        number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
     try:
         yield
     finally:
-        for each, handler in previous.items():
-            signal.signal(each, handler)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def random_password() -> str:
-    return secrets.token_urlsafe(12)
 
 
 LOCK, DATABASE = "in-use.lock", "campaigns.sqlite3"

@@ -18,7 +18,7 @@ from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, sync_share
-from hits.reconcile.run import AT_ONCE, SHARES, Work
+from hits.reconcile.run import AT_ONCE, SHARES, ShareWork
 from hits.reconcile.unknown import close_without_campaigns
 from hits.services import retention
 from hits.services.syncs import sync_jobs
@@ -56,16 +56,16 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
     """
     campaign = Campaign.objects.get(pk=pk)
     try:
-        done = reconcile(campaign, is_whole=is_whole, pays_for=PAYS_FOR, at_most=_at_most())
+        sync = reconcile(campaign, is_whole=is_whole, pays_for=PAYS_FOR, at_most=_at_most())
     except SyncBusy as error:
         log.info("%s", error)
     except DomainError as error:
         log.warning("%s", error)
     else:
-        if done.error:
-            log.warning("%s: %s", done.campaign, done.error)
+        if sync.error:
+            log.warning("%s: %s", sync.campaign, sync.error)
         for share in SHARES:
-            _continue(campaign, share, done)
+            _continue(campaign, share, sync)
 
 
 @shared_task(base=PatientTask)
@@ -87,31 +87,31 @@ def close_unknown_hits() -> None:
 @shared_task(base=MarketplaceTask)
 def read_share(pk: int, share: int) -> None:
     """Read a page of the HITs in a share of the campaign that a listing has left."""
-    _work_on(pk, Work.READ, share)
+    _work_on(pk, ShareWork.READ, share)
 
 
 @shared_task(base=MarketplaceTask)
 def pay_share(pk: int, share: int) -> None:
     """Make a batch of the payments that are due in a share of the campaign."""
-    _work_on(pk, Work.PAY, share)
+    _work_on(pk, ShareWork.PAY, share)
 
 
-def _work_on(pk: int, work: Work, share: int) -> None:
+def _work_on(pk: int, work: ShareWork, share: int) -> None:
     campaign = Campaign.objects.get(pk=pk)
-    done = sync_share(campaign, work, share)
-    if done.error:
-        log.warning("%s: %s", campaign, done.error)
-    _continue(campaign, share, done)
+    sync = sync_share(campaign, work, share)
+    if sync.error:
+        log.warning("%s: %s", campaign, sync.error)
+    _continue(campaign, share, sync)
 
 
-def _continue(campaign: Campaign, share: int, done: Sync) -> None:
+def _continue(campaign: Campaign, share: int, sync: Sync) -> None:
     """Put what a sync has left in a share at the end of the queue, behind other campaigns' work."""
     # Each regular sync queues the work again. If all workers are busy, the earlier tasks are
     # dropped, so that they do not pile up.
     within = settings.SYNC_SECONDS
-    if done.has_more_to_read:
+    if sync.has_more_to_read:
         pass_on(read_share, campaign.pk, share, within=within)
-    if done.has_more_to_pay:
+    if sync.has_more_to_pay:
         pass_on(pay_share, campaign.pk, share, within=within)
 
 

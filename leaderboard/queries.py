@@ -74,10 +74,13 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
     people = challenge.people if challenge.people and subset == WHOLE else {}
     first = next(iter(metrics), "")
     sort = sort if sort in metrics or (people and sort == PEOPLE) else first
-    figures = {one.pk: figures_of(one, subset) | _of_people(people, one) for one in submissions}
+    figures = {
+        submission.pk: figures_of(submission, subset) | _of_people(people, submission)
+        for submission in submissions
+    }
     submissions.sort(key=lambda submission: _rank_key(figures[submission.pk].get(sort)))
     metric = first if sort == PEOPLE else sort
-    compared = [one for one in submissions if metric in figures[one.pk]]
+    compared = [submission for submission in submissions if metric in figures[submission.pk]]
     pairs = list(_told_apart(people, compared))
     wrong = [p for p in pairs if figures[p[0].pk][metric] < figures[p[1].pk][metric]]
     return Board(
@@ -96,9 +99,10 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
 
 
 def _of_people(people: Mapping[str, Any], submission: Submission) -> dict[str, float]:
-    """What people said of a submission, as a figure; empty if they did not rate it."""
+    """What people said of a submission, as a figure with the decimals that the board shows; empty
+    if they did not rate it."""
     source = people.get("sources", {}).get(str(submission.pk))
-    return {PEOPLE: people["scores"][source]} if source else {}
+    return {PEOPLE: round(people["scores"][source], 2)} if source else {}
 
 
 def _told_apart(
@@ -108,7 +112,7 @@ def _told_apart(
     apart = set(map(tuple, people.get("apart", ())))
     sources = people.get("sources", {})
     for pair in permutations(submissions, 2):
-        if tuple(sources.get(str(one.pk)) for one in pair) in apart:
+        if tuple(sources.get(str(submission.pk)) for submission in pair) in apart:
             yield pair
 
 
@@ -128,8 +132,8 @@ def team_of(submission: Submission) -> str:
     """The name for a submission's row; empty for the human baseline."""
     if submission.submitter is None:
         return ""
-    found = getattr(submission.submitter, "submitter", None)
-    return found.team if found else submission.submitter.get_username()
+    profile = getattr(submission.submitter, "submitter", None)
+    return profile.team if profile else submission.submitter.get_username()
 
 
 class Names(NamedTuple):
@@ -141,10 +145,10 @@ class Names(NamedTuple):
 
 def names_of(submissions: Iterable[Submission]) -> Names:
     scores = [submission.scores for submission in submissions if submission.scores]
-    metrics = _in_order(each["overall"] for each in scores)
+    metrics = _in_order(score["overall"] for score in scores)
     # CIDEr comes first, and boards are sorted by it at first, as in nocaps.
     metrics.sort(key=lambda metric: metric != "CIDEr")
-    return Names(metrics, _in_order(each["subsets"] for each in scores))
+    return Names(metrics, _in_order(score["subsets"] for score in scores))
 
 
 def _in_order(mappings: Iterable[Any]) -> list[str]:
@@ -164,7 +168,7 @@ def _rows(
     sort: str,
 ) -> Iterator[Row]:
     """The rows. Equal figures have one rank; the human baseline and rows without one have none."""
-    ranked = [figures[one.pk] for one in submissions if not one.is_baseline]
+    ranked = [figures[submission.pk] for submission in submissions if not submission.is_baseline]
     for submission in submissions:
         own = figures[submission.pk]
         places = [
@@ -185,7 +189,7 @@ def _rank(figure: float | None, name: str, ranked: Sequence[Mapping[str, Any]]) 
     """1 plus the number of submissions with a higher figure of this name."""
     if figure is None:
         return None
-    return 1 + sum(bool(name in one and one[name] > figure) for one in ranked)
+    return 1 + sum(bool(name in row and row[name] > figure) for row in ranked)
 
 
 COLUMNS = (

@@ -35,7 +35,7 @@ def read_place(text: str) -> Place:
     text = text.strip().upper()
     if not text:
         return Place()
-    found = _PLACE.fullmatch(text)
-    if found is None:
+    match = _PLACE.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is not a country or a part of one.")
-    return Place(found[1], found[2] or "")
+    return Place(match[1], match[2] or "")

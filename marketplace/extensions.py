@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -44,6 +44,8 @@ class Extension:
     obstacle_to_erasure: Callable[[Worker], str]
     # Participations that wait for a decision elsewhere.
     undecided: Callable[[], QuerySet[Participation]]
+    # What the app stores about the worker, for the file with all of the worker's data.
+    data_of: Callable[[Worker], Mapping[str, Any]]
 
 
 _extensions: list[Extension] = []

@@ -46,7 +46,9 @@ class Policy:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.name: str = document["PolicyName"]
-        self._parameters = {each.get("Key", ""): each for each in document.get("Parameters", [])}
+        self._parameters = {
+            parameter.get("Key", ""): parameter for parameter in document.get("Parameters", [])
+        }
 
     def values(self, key: str) -> list[str]:
         """A parameter's values. A value may contain several, separated by commas."""
@@ -69,39 +71,39 @@ class Policy:
     def mapping(self, key: str) -> dict[str, list[str]]:
         """A parameter's entries, such as the known answer to each question."""
         entries = self._parameters.get(key, {}).get("MapEntries", [])
-        return {each.get("Key", ""): each.get("Values", []) for each in entries}
+        return {entry.get("Key", ""): entry.get("Values", []) for entry in entries}
 
     def problems(self, expected: str) -> list[str]:
         """What is wrong with the policy, as sentences; empty if it is valid."""
         if self.name != expected:
             return [f"PolicyName must be {expected} at this level, not {self.name}."]
         keys = set(self._parameters)
-        found = [
+        problems = [
             f"{self.name} has no parameter {key}."
             for key in sorted(keys - NUMBERS[expected] - OTHERS[expected])
         ]
-        found += [f"{self.name} needs {key}." for key in sorted(REQUIRED[expected] - keys)]
+        problems += [f"{self.name} needs {key}." for key in sorted(REQUIRED[expected] - keys)]
         for key in sorted(keys & NUMBERS[expected]):
             text = self.text(key)
             if not (text.isascii() and text.isdigit() and len(text) < 10):
-                found.append(f"The value of {key} must be a whole number.")
+                problems.append(f"The value of {key} must be a whole number.")
         if any(key.startswith("ExtendIf") for key in keys) and not keys >= _EXTENSION:
-            found.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
-        return found + self._text_problems()
+            problems.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
+        return problems + self._text_problems()
 
     def _text_problems(self) -> list[str]:
-        found = [
+        problems = [
             f"{key} must have at most {LONGEST_REASON} characters."
             for key in ("ApproveReason", "RejectReason")
             if len(self.text(key)) > LONGEST_REASON
         ]
         questions = [*self.values("QuestionIds"), *self.mapping("AnswerKey")]
         if any(len(question) > LONGEST_QUESTION for question in questions):
-            found.append(f"A question's name must have at most {LONGEST_QUESTION} characters.")
+            problems.append(f"A question's name must have at most {LONGEST_QUESTION} characters.")
         # Without questions all scores are 0, and the policy might reject all work because of it.
         if not questions and REQUIRED[self.name] <= set(self._parameters):
-            found.append(f"{self.name} needs at least one question.")
-        return found
+            problems.append(f"{self.name} needs at least one question.")
+        return problems
 
 
 # Longer texts are not compared: free texts practically never agree.
@@ -167,7 +169,9 @@ def find_plurality(
         levels=levels,
         agreements=agreements,
         worker_scores={
-            name: sum(each.values()) * 100 // len(each) for name, each in agreements.items() if each
+            name: sum(agreement.values()) * 100 // len(agreement)
+            for name, agreement in agreements.items()
+            if agreement
         },
         hit_score=len(agreed) * 100 // len(questions) if questions else 0,
     )

@@ -79,8 +79,8 @@ def meets(
 def places_of(requirement: Requirement) -> list[Place]:
     """The requirement's LocaleValues."""
     return [
-        Place(each["Country"], each.get("Subdivision") or "")
-        for each in requirement.get("LocaleValues") or []
+        Place(place["Country"], place.get("Subdivision") or "")
+        for place in requirement.get("LocaleValues") or []
     ]
 
 
@@ -104,40 +104,40 @@ def unmet(
 ) -> list[Requirement]:
     """The requirements for the action that the worker does not meet."""
     return [
-        each
-        for each in requirements
-        if guards(each, action) and not meets(each, held, lacked_meets=lacked_meets)
+        requirement
+        for requirement in requirements
+        if guards(requirement, action) and not meets(requirement, held, lacked_meets=lacked_meets)
     ]
 
 
 def problems(requirements: Sequence[Requirement]) -> list[str]:
     """What is wrong with a HIT type's requirements, as sentences; empty if they are valid."""
-    found = []
+    problems = []
     if len(requirements) > MOST_REQUIREMENTS:
-        found.append(
+        problems.append(
             f"A HIT type has at most {MOST_REQUIREMENTS} qualification requirements; "
             f"{len(requirements)} were given."
         )
     for requirement in requirements:
-        found.extend(_problems_of_one(requirement))
-    return found
+        problems.extend(_problems_of_one(requirement))
+    return problems
 
 
 def _problems_of_one(requirement: Requirement) -> list[str]:
     comparator = requirement["Comparator"]
     integers = requirement.get("IntegerValues") or []
     locales = requirement.get("LocaleValues") or []
-    found = []
+    problems = []
     if requirement.get("ActionsGuarded") and requirement.get("RequiredToPreview") is not None:
-        found.append("ActionsGuarded and RequiredToPreview cannot be used together.")
+        problems.append("ActionsGuarded and RequiredToPreview cannot be used together.")
     if comparator in ("Exists", "DoesNotExist"):
         if integers or locales:
-            found.append(f"The comparator {comparator} takes no values.")
+            problems.append(f"The comparator {comparator} takes no values.")
     elif requirement["QualificationTypeId"] == LOCALE:
-        found.extend(_locale_problems(comparator, integers, locales))
+        problems.extend(_locale_problems(comparator, integers, locales))
     else:
-        found.extend(_integer_problems(comparator, integers, locales))
-    return found
+        problems.extend(_integer_problems(comparator, integers, locales))
+    return problems
 
 
 def _locale_problems(

@@ -72,7 +72,7 @@ def _stop(*_arguments: object) -> None:
 def repeaters() -> list[Repeater]:
     """The threads of one process, not started."""
     # In separate threads, so that a requester's slow queue does not delay the sweep.
-    added = [step for each in extensions() for step in each.steps]
+    added = [step for extension in extensions() for step in extension.steps]
     steps: list[Step] = [sweep_by_the_clock, deliver, send_invitations, *added]
     return [
         *(_repeated(step, every=settings.SWEEP_SECONDS) for step in steps),

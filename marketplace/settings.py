@@ -163,7 +163,7 @@ LOG_REQUESTS = ENV.log_requests
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
 METRICS_TOKEN = ENV.marketplace_metrics_token
 # What is read from the database for each page of metrics.
-METRICS = ["marketplace.figures.Figures"]
+METRICS = ["marketplace.gauges.Gauges"]
 
 # Request lines contain worker ids in query strings. Errors are logged elsewhere.
 LOGGING = logging_settings(
@@ -254,7 +254,7 @@ PROLIFIC_VAT = ENV.prolific_vat
 PROLIFIC_LEAST_SCREEN_OUT = Decimal("0.14")
 # Seconds between two readings of a study.
 PROLIFIC_SECONDS = ENV.prolific_seconds
-# A request to approve or to return that has shown no effect is repeated after this time.
+# A request to approve that has shown no effect is repeated after this time.
 PROLIFIC_ASK_AGAIN = timedelta(minutes=10)
 # The panel pays bonuses some minutes after the request. Until then nobody can say that an unclear
 # batch was not paid.

@@ -99,5 +99,5 @@ urlpatterns = [
     path("home/messages", people.letters, name="people_messages"),
     path("home/account", people.account, name="people_account"),
     path("operator/", include("marketplace.operator.urls")),
-    *(pattern for each in extensions() for pattern in each.urls),
+    *(pattern for extension in extensions() for pattern in extension.urls),
 ]

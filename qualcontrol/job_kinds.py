@@ -7,30 +7,21 @@ from django.utils import timezone
 
 from annotate.models import Campaign, Release
 from background.jobs.work import JobKind, Result, Work, register
-from corpora.selection.domains import DEFAULT_PRESET
 from qualcontrol.services.releasing import release_campaign
 
 
 def make_release(work: Work) -> Result:
-    arguments = work.arguments
     if (release := _made_before(work)) is None:
         work.step("Copying the responses and files into the release")
         release = release_campaign(
-            campaign=work.about(Campaign),
-            name=arguments["name"],
-            seed=arguments["seed"],
-            at=timezone.now(),
-            partial=arguments.get("partial", False),
-            hidden=arguments.get("hidden"),
-            domains=arguments.get("domains", DEFAULT_PRESET),
-            in_all_languages=arguments.get("in_all_languages", False),
+            campaign=work.about(Campaign), at=timezone.now(), **work.arguments
         )
     return Result(f"Release {release} created.", url=release.get_absolute_url())
 
 
 def _made_before(work: Work) -> Release | None:
-    """The release that an earlier attempt of this job created before its worker was killed."""
-    if work.job.attempts < 2:
+    """The release that an earlier attempt of this job created before its worker was stopped."""
+    if not work.is_repeated:
         return None
     # When the job was asked for, there was no release of this name.
     named = Release.objects.of_campaign(work.about(Campaign)).filter(name=work.arguments["name"])

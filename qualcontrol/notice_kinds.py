@@ -24,11 +24,11 @@ def waiting_reviews(at: datetime) -> Iterator[Event]:
     late = {row["campaign"]: row for row in counts if row["first"] <= at - REVIEWS_MAY_WAIT}
     for campaign in Campaign.objects.filter(pk__in=late):
         row, kind = late[campaign.pk], KINDS[campaign.kind]
-        what = counted(row["number"], f"{kind.answer_name} waits", f"{kind.answers_name} wait")
+        waiting = counted(row["number"], f"{kind.answer_name} waits", f"{kind.answers_name} wait")
         yield Event(
             subject=f"campaign-{campaign.pk}",
             title="Reviews wait",
-            text=f"{what} for a review, the first since {row['first']:%-d %b, %H:%M} UTC.",
+            text=f"{waiting} for a review, the first since {row['first']:%-d %b, %H:%M} UTC.",
             path=reverse("qualcontrol:queue", args=[campaign.slug]),
             about=campaign,
         )

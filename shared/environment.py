@@ -146,7 +146,7 @@ def read(variables: type[Variables]) -> Variables:
     wrong or that no site has."""
     faults = _unknown(variables)
     try:
-        found = variables()
+        values = variables()
     except ValidationError as error:
         faults += [
             f"{str(fault['loc'][0]).upper()}: {fault['msg'].removeprefix('Value error, ')}."
@@ -154,15 +154,15 @@ def read(variables: type[Variables]) -> Variables:
         ]
     if faults:
         raise ImproperlyConfigured("\n".join(sorted(faults)))
-    return found
+    return values
 
 
 def _unknown(variables: type[BothSites]) -> list[str]:
     """A sentence for each variable that seems to be meant for the site, but is none of its own."""
-    known = {name.upper() for name in variables.model_fields}
+    names = {name.upper() for name in variables.model_fields}
     faults = []
-    for name in {name.upper() for name in os.environ} - known - variables.no_settings:
-        meant = next((each for each in sorted(known) if _is_almost(name, each)), "")
+    for name in {name.upper() for name in os.environ} - names - variables.no_settings:
+        meant = next((candidate for candidate in sorted(names) if _is_almost(name, candidate)), "")
         if meant:
             faults.append(f"{name}: there is no such setting. Do you mean {meant}?")
         elif name.startswith(variables.prefixes) and not OF_A_SERVICE.search(name):
@@ -170,13 +170,13 @@ def _unknown(variables: type[BothSites]) -> list[str]:
     return faults
 
 
-def _is_almost(name: str, known: str) -> bool:
+def _is_almost(name: str, setting: str) -> bool:
     """Whether one letter is too many, missing or another one, or two have changed places."""
-    start = len(os.path.commonprefix([name, known]))
-    name, known = name[start:], known[start:]
-    end = len(os.path.commonprefix([name[::-1], known[::-1]]))
-    name, known = name[: len(name) - end], known[: len(known) - end]
-    return max(len(name), len(known)) <= 1 or (len(name) == 2 and name == known[::-1])
+    start = len(os.path.commonprefix([name, setting]))
+    name, setting = name[start:], setting[start:]
+    end = len(os.path.commonprefix([name[::-1], setting[::-1]]))
+    name, setting = name[: len(name) - end], setting[: len(setting) - end]
+    return max(len(name), len(setting)) <= 1 or (len(name) == 2 and name == setting[::-1])
 
 
 @contextmanager

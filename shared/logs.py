@@ -178,7 +178,7 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return without_personal_data(DETAIL.sub("", value))
     if isinstance(value, Mapping):
-        return {key: _clean(each) for key, each in value.items() if key not in LEFT_OUT}
+        return {key: _clean(part) for key, part in value.items() if key not in LEFT_OUT}
     if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
+        return [_clean(part) for part in value]
     return value

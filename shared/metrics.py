@@ -48,7 +48,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     given = request.headers.get("Authorization", "").encode()
     if not settings.METRICS_TOKEN or not secrets.compare_digest(given, expected):
         return HttpResponseNotFound("Not found.", content_type="text/plain")
-    text = generate_latest(_registry()) + generate_latest(_figures())
+    text = generate_latest(_registry()) + generate_latest(_gauges())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -78,8 +78,8 @@ def _registry() -> CollectorRegistry:
 
 
 @cache
-def _figures() -> CollectorRegistry:
-    """Figures that are the same in each process, because they are in the database."""
+def _gauges() -> CollectorRegistry:
+    """Gauges, which are the same in each process, because they are in the database."""
     registry = CollectorRegistry()
     for name in settings.METRICS:
         registry.register(import_string(name)())

@@ -1,6 +1,9 @@
-"""Form fields for numbers that people type: a decimal comma is refused, never taken away."""
+"""Numbers that people type: form fields, which refuse a decimal comma and never take it away, and
+types for the options of commands."""
 
 import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -43,3 +46,29 @@ class WholeNumberField(_Plain, forms.IntegerField):
         if isinstance(value, str) and "." in value:
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
         return super().to_python(value)
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """The type of an option: a whole number within these limits."""
+
+    def number(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"{text} is not from {least} to {most}")
+        return value
+
+    return number
+
+
+PORT = whole(1, 65_535)
+# A number for which databases have a place.
+STORED = whole(-(2**63), 2**63 - 1)
+LONGEST_SECONDS = 31_536_000
+
+
+def duration(text: str) -> float:
+    """The type of an option: a number of seconds, up to a year."""
+    value = float(text)
+    if not 0 < value <= LONGEST_SECONDS:
+        raise ArgumentTypeError(f"{text} is not above 0 and up to {LONGEST_SECONDS}")
+    return value

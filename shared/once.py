@@ -2,13 +2,14 @@
 
 A double click, or a page that is loaded again, posts a form a second time. The form has a key in a
 hidden field (`{% load once %}{% form_key %}`), which the site stores before it carries the form
-out. The answer to the second post leads where the first one led.
+out. The answer to the second post leads where the first one led. A form that is changed after going
+back in the browser is another form, although its page has the same key.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from time import sleep
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from django import template
 from django.http import HttpRequest
@@ -30,9 +31,13 @@ def form_key() -> SafeString:
 
 
 def key_of(request: HttpRequest) -> UUID | None:
-    """The key of a posted form; None without one. Raises ValueError if it is damaged."""
+    """The key of a posted form with its entries; None without one. Raises ValueError if it is
+    damaged."""
     text = request.POST.get(FIELD) if request.method == "POST" else None
-    return None if text is None else UUID(text)
+    if text is None:
+        return None
+    files = [(file.name, file.size) for _, sent in request.FILES.lists() for file in sent]
+    return uuid5(UUID(text), repr([request.path, *request.POST.lists(), *files]))
 
 
 class SentForm(ABC):

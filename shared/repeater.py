@@ -63,7 +63,7 @@ class Repeater(Thread):
             return False
         return True
 
-    def stop(self, seconds: float = 30) -> None:
-        """End the thread after the step that runs; wait for it so long."""
+    def stop(self) -> None:
+        """End the thread after the step that runs; wait for it for half a minute."""
         self.stopped.set()
-        self.join(timeout=seconds)
+        self.join(timeout=30)

@@ -90,10 +90,10 @@ def _read(path: Path) -> str:
 def is_loopback(host: str) -> bool:
     """Whether a server that listens on this host can be reached only from this machine."""
     try:
-        found = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return all(_is_loopback(str(address[0])) for *_, address in found)
+    return all(_is_loopback(str(address[0])) for *_, address in addresses)
 
 
 def _is_loopback(address: str) -> bool:

@@ -29,8 +29,8 @@ class Column:
     is_detail: bool = False
 
     def cell(self, row: Any) -> Any:
-        found = self.value(row) if self.value else getattr(row, self.key)
-        return found.isoformat() if isinstance(found, datetime) else found
+        value = self.value(row) if self.value else getattr(row, self.key)
+        return value.isoformat() if isinstance(value, datetime) else value
 
 
 def csv_table(columns: Sequence[Column], rows: Iterable[Any]) -> Iterator[str]:
@@ -44,13 +44,11 @@ CHUNK = 5000
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def csv_line(cells: Sequence[Any]) -> str:
-    """A line of CSV. Text that a spreadsheet would take for a formula gets an apostrophe."""
-    return "".join(csv_lines(cells, ()))
-
-
 def csv_lines(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """A line with the head and one for each row, safe like `csv_line`, in chunks."""
+    """A line with the head and one for each row, in chunks.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe.
+    """
     waiting = iter(rows)
     chunk: list[Iterable[Any]] = [head]
     while chunk:

@@ -24,7 +24,7 @@ def _commit() -> str:
         return ""
     command = ["git", "-C", str(settings.BASE_DIR), "rev-parse", "--short=12", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return finished.stdout.strip() if finished.returncode == 0 else ""

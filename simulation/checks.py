@@ -65,10 +65,12 @@ def _complete(folder: Path, release: Release) -> Check:
 
 def _nobody_excluded(release: Release) -> Check:
     excluded = release.campaign.exclusions.in_force().values("worker")
-    found = ReleasedCaption.objects.filter(
+    of_excluded = ReleasedCaption.objects.filter(
         image__release=release, response__worker__in=excluded
     ).count()
-    return Check(found == 0, "no caption of an excluded worker is released", f"{found} captions")
+    return Check(
+        of_excluded == 0, "no caption of an excluded worker is released", f"{of_excluded} captions"
+    )
 
 
 LEAST_RIGHT = 0.97
@@ -92,7 +94,9 @@ def check_links(folder: Path, release: Release, dataset: Dataset) -> list[Check]
 def _links_complete(captions: list[dict[str, Any]], release: Release) -> Check:
     wanted, tasks = release.campaign.config.wanted, release.campaign.tasks.count()
     complete = [
-        row["id"] for row in captions if len({each["worker"] for each in row["answers"]}) == wanted
+        row["id"]
+        for row in captions
+        if len({answer["worker"] for answer in row["answers"]}) == wanted
     ]
     return Check(
         len(complete) == tasks == len(captions),
@@ -105,12 +109,12 @@ def _right(captions: list[dict[str, Any]], boxes: dict[str, Any], dataset: Datas
     """Compare the released links with the true ones."""
     drawn = drawn_boxes(dataset)
     true = {link for row in captions for link in true_links(row, drawn[row["image_id"]])}
-    found = {link for row in captions for link in released_links(row, boxes)}
-    right = len(true & found)
+    held = {link for row in captions for link in released_links(row, boxes)}
+    right = len(true & held)
     return Check(
-        right >= LEAST_RIGHT * max(len(true), len(found)),
+        right >= LEAST_RIGHT * max(len(true), len(held)),
         f"at least {LEAST_RIGHT:.0%} of the links are those of the drawn scenes",
-        f"{right / max(1, len(found)):.1%} of the {len(found)} that hold are true, and "
+        f"{right / max(1, len(held)):.1%} of the {len(held)} that hold are true, and "
         f"{right / max(1, len(true)):.1%} of the {len(true)} true ones are among them",
     )
 
@@ -227,10 +231,10 @@ def _same_payments(
     campaigns: Sequence[Campaign], marketplace: Marketplace, before: Decimal
 ) -> Check:
     money = [spend(campaign) for campaign in campaigns]
-    committed = sum(each.committed for each in money)
+    committed = sum(account.committed for account in money)
     gone = before - marketplace.balance()
     return Check(
         gone == committed,
         "the money that left the marketplace's account is what the database committed",
-        f"${gone} there, ${committed} here (${sum(each.paid for each in money)} paid)",
+        f"${gone} there, ${committed} here (${sum(account.paid for account in money)} paid)",
     )

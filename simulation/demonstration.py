@@ -1,5 +1,6 @@
 """The demo: from generated scenes to releases of captions and of word–box links."""
 
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,9 +21,8 @@ from annotate.kinds.reading import parse_config, read_plan
 from annotate.models import Campaign, Release, Response
 from annotate.queries.progress import progress
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import missing
 from corpora.errors import DomainError
-from hits.local import Installation, make_workers, random_password, sites_running
+from hits.local import Installation, make_workers, sites_running
 from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate
@@ -32,7 +32,7 @@ from qualcontrol.models import SpotCheck, Verdict
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.releasing import missing_answers, release_campaign
 from qualcontrol.services.worker_risks import learn
 from simulation.checks import Check, check_captions, check_links, check_marketplace
 from simulation.kinds import hands_for, judge_of
@@ -251,13 +251,13 @@ class Collection:
                 notes.append(work_summary(outcome))
             with self.clock(f"Read and review, round {number}") as notes:
                 opened = self._review(notes)
-            if not missing(self.campaign):
+            if not missing_answers(self.campaign):
                 return
             # Without submissions, go on only if the sync created HITs for places that had been
             # claimed without a response.
             if not outcome.total and not opened:
                 break
-        lines = ["Answers are still missing:", *missing(self.campaign)]
+        lines = ["Answers are still missing:", *missing_answers(self.campaign)]
         raise CampaignStuck("\n".join(lines))
 
     def _most(self, number: int) -> int | None:
@@ -274,12 +274,12 @@ class Collection:
     def _review(self, notes: list[str]) -> int:
         """Ingest and judge submissions; return the number of new HITs."""
         ingested = reconcile(self.campaign)
-        done = review(campaign=self.campaign, reviewer=self.reviewer, at=timezone.now())
+        result = review(campaign=self.campaign, reviewer=self.reviewer, at=timezone.now())
         replaced = reconcile(self.campaign)
         opened = ingested.hits_created + replaced.hits_created
         notes.append(
             f"{ingested.ingested} read, {ingested.approved + replaced.approved} paid, "
-            f"{done.judged} checked, {done.bad} bad, {done.excluded} excluded, "
+            f"{result.judged} checked, {result.bad} bad, {result.excluded} excluded, "
             f"{opened} HITs opened"
         )
         return opened
@@ -296,12 +296,12 @@ def work_summary(outcome: Outcome) -> str:
 
 def quality_summary(campaign: Campaign) -> str:
     """One line about the results of quality control."""
-    found = quality_report(campaign)
+    report = quality_report(campaign)
     excluded = campaign.exclusions.in_force().count()
-    estimate = found.estimate
+    estimate = report.estimate
     return (
-        f"{found.good + found.bad} checks found {found.bad} bad, {excluded} excluded; of "
-        f"{found.kept} answers kept {estimate.share:.1%} are bad ({estimate.low:.1%} to "
+        f"{report.good + report.bad} checks found {report.bad} bad, {excluded} excluded; of "
+        f"{report.kept} answers kept {estimate.share:.1%} are bad ({estimate.low:.1%} to "
         f"{estimate.high:.1%})"
     )
 
@@ -338,7 +338,7 @@ class Demonstration:
 
     def run(self) -> Result:
         """Run both campaigns; raises DomainError or ProcessFailed if a step fails."""
-        password = random_password()
+        password = secrets.token_urlsafe(12)
         with self.clock("Prepare the databases"):
             call_command("migrate", verbosity=0, interactive=False)
             reviewer = get_user_model().objects.create_superuser(USER, password=password)

@@ -17,20 +17,20 @@ END_TRANSITIONS = """() => document.getAnimations()
 
 def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
     """What is wrong with the page, which is loaded once; `options` are those of `Axe.run`."""
-    found = []
+    lines = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += [f"{scheme}: {each}" for each in violations(page, rules, **options)]
-    return found
+        lines += [f"{scheme}: {violation}" for violation in violations(page, rules, **options)]
+    return lines
 
 
 def violations(frame: Frame | Page, rules: list[str], **options: Any) -> list[str]:
     """What breaks these rules in the frame, or any rule if there are none."""
     frame.evaluate(END_TRANSITIONS)
     only = {"runOnly": rules} if rules else {}
-    found = Axe().run(frame, options={"resultTypes": ["violations"], **only}, **options)
+    results = Axe().run(frame, options={"resultTypes": ["violations"], **only}, **options)
     return [
-        f"{each['id']}: {node['html'][:200]}"
-        for each in found.response["violations"]
-        for node in each["nodes"]
+        f"{violation['id']}: {node['html'][:200]}"
+        for violation in results.response["violations"]
+        for node in violation["nodes"]
     ]

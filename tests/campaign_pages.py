@@ -76,11 +76,11 @@ def addresses(full: FullCampaign) -> dict[str, str]:
     image = response.task.image_id
     of_campaign = [route for route, arguments in ROUTES.items() if "slug" in arguments]
     chosen = [route for route in (*LISTS, *of_campaign) if route not in LEFT_OUT]
-    found = {route: address_of(route, names) for route in chosen}
-    found["images:image"] = address_of("images:image", {"pk": image})
+    by_route = {route: address_of(route, names) for route in chosen}
+    by_route["images:image"] = address_of("images:image", {"pk": image})
     # The campaign's selection has its name.
     for route in ("images:selection", "api-selection-detail", "api-selection-images"):
-        found[route] = address_of(route, {"name": slug})
+        by_route[route] = address_of(route, {"name": slug})
     name = Box.objects.filter(image=image).values_list("object_class__name", flat=True)[0]
     # A word that many captions have, this one included.
     word = response.caption.text.split()[1]
@@ -88,7 +88,7 @@ def addresses(full: FullCampaign) -> dict[str, str]:
         f"{route}{query}".replace(worker, "W")
         .replace(name, "C")
         .replace(word, "often"): f"{address}{query}"
-        for route, address in found.items()
+        for route, address in by_route.items()
         for query in _queries(route, Row(worker, name, word))
     }
 

@@ -51,7 +51,7 @@ class Files:
 
     def names(self, prefix: str) -> list[str]:
         path = Path(prefix)
-        return [str(found) for found in path.parent.glob(f"{path.name}*")]
+        return [str(file) for file in path.parent.glob(f"{path.name}*")]
 
     def rename(self, old: str, new: str) -> None:
         Path(old).rename(new)
@@ -138,13 +138,13 @@ def _template(server: Server, name: Path) -> str:
 
 def fingerprint() -> str:
     """Differs between two versions of migrations or models."""
-    found = sha256(django.__version__.encode())
+    digest = sha256(django.__version__.encode())
     for app in apps.get_app_configs():
         for file in sorted(Path(app.path).rglob("*.py")):
             place = file.relative_to(app.path).parts[0]
             if place.startswith("models") or place == "migrations":
-                found.update(file.read_bytes())
-    return found.hexdigest()[:12]
+                digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _migrate(name: str) -> None:

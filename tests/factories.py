@@ -29,7 +29,7 @@ from annotate.models import (
     Task,
     Worker,
 )
-from annotate.services.places import move_answers, move_places
+from annotate.services.responses import add_to_missing, move_places
 from hits.models import Assignment, Claim, Hit, HitStatus, HitType, TaskPage, WorkerAccount
 from qualcontrol.models import Exclusion, SpotCheck
 
@@ -271,7 +271,7 @@ class ResponseFactory(factory.django.DjangoModelFactory):
     @factory.post_generation
     def place(self, create, extracted, **kwargs):
         if create and self.status == ResponseStatus.SUBMITTED:
-            move_answers(Counter({self.task_id: -1}))
+            add_to_missing([self.task_id], -1)
             self.task.refresh_from_db(fields=["answers_missing", "places_left"])
 
 

@@ -21,26 +21,26 @@ class Receiver:
 @contextmanager
 def receiver(*, status: int = 200, location: str = "") -> Iterator[Receiver]:
     """A server that keeps each request and answers with the status."""
-    found = Receiver(status=status, location=location)
+    received = Receiver(status=status, location=location)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
-            found.requests.append((dict(self.headers), self.rfile.read(length)))
-            self.send_response(found.status)
-            if found.location:
-                self.send_header("Location", found.location)
+            received.requests.append((dict(self.headers), self.rfile.read(length)))
+            self.send_response(received.status)
+            if received.location:
+                self.send_header("Location", received.location)
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.url = f"http://127.0.0.1:{server.server_port}/hook?from=campaigns"
+    received.url = f"http://127.0.0.1:{server.server_port}/hook?from=campaigns"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield found
+        yield received
     finally:
         server.shutdown()
         thread.join()

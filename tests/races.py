@@ -25,8 +25,8 @@ def just_before(statement: str, act: Act, *, nth: int = 1) -> Iterator[None]:
 
     Before the first such statement, or the nth. Fails if it is not sent.
     """
-    found = count(1)
-    with _before(lambda number, sql: statement in sql and next(found) == nth, act) as done:
+    occurrence = count(1)
+    with _before(lambda number, sql: statement in sql and next(occurrence) == nth, act) as done:
         yield
     assert done, f"{statement!r} was sent fewer than {nth} times"
 

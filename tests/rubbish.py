@@ -97,16 +97,16 @@ class PageForm:
 
 def forms_of(page: str, address: str) -> list[PageForm]:
     """The forms of a page that are posted, without the token that tests do not need."""
-    found = []
+    forms = []
     for form in BeautifulSoup(page, "html.parser").select("form[method=post]"):
         made = PageForm(urljoin(address, str(form.get("action") or "")).partition("#")[0])
-        for each in form.select("input[name], select[name], textarea[name], button[name]"):
-            if each["name"] != "csrfmiddlewaretoken" and each.get("type") != "file":
-                made.fields.setdefault(str(each["name"]), []).extend(_values(each))
-            if each.name == "button":
-                made.buttons[str(each["name"])] = made.fields[str(each["name"])]
-        found.append(made)
-    return found
+        for control in form.select("input[name], select[name], textarea[name], button[name]"):
+            if control["name"] != "csrfmiddlewaretoken" and control.get("type") != "file":
+                made.fields.setdefault(str(control["name"]), []).extend(_values(control))
+            if control.name == "button":
+                made.buttons[str(control["name"])] = made.fields[str(control["name"])]
+        forms.append(made)
+    return forms
 
 
 def _values(element: Tag) -> list[str]:

@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"kinds": "annotate", "parts": "accounts"}
 # The other site, which no package of this one may name.
 APART = "marketplace"
-ROUTES = re.compile(r'^app_name = "(\w+)"', re.MULTILINE)
+# The namespace of a list of URLs, which stands in app_name or beside the list.
+ROUTES = re.compile(r'^(?:app_name = |\w+_urls = .*\], |    )"(\w+)",?\)?$', re.MULTILINE)
 LOADED = re.compile(r"\{% load ([\w ]+?) %\}")
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|JOIN|FROM)\b")
 START = r"(?<![\w./-])"
@@ -32,11 +33,18 @@ class Names:
     def __init__(self, root: Path) -> None:
         self.root = root
         rules = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
-        layers = next(each["layers"] for each in rules["contracts"] if "layers" in each)
+        layers = next(contract["layers"] for contract in rules["contracts"] if "layers" in contract)
         self.rows = {name: row for row, names in enumerate(layers) for name in names.split(" | ")}
-        files = [(each, file) for each in self.rows for file in (root / each).rglob("*.py")]
-        routes = {name: each for each, file in files for name in ROUTES.findall(file.read_text())}
-        self.tags = {file.stem: each for each, file in files if file.parent.name == "templatetags"}
+        files = [
+            (package, file) for package in self.rows for file in (root / package).rglob("*.py")
+        ]
+        urls = [(package, file) for package, file in files if file.name == "urls.py"]
+        routes = {
+            name: package for package, file in urls for name in ROUTES.findall(file.read_text())
+        }
+        self.tags = {
+            file.stem: package for package, file in files if file.parent.name == "templatetags"
+        }
         self.owners = {package: package for package in self.rows} | FOLDERS | routes
         packages, folders = "|".join(self.rows), "|".join({*self.rows, *FOLDERS})
         self.module = rf"{START}({packages})\.(?!(?:csv|log|md|sqlite3|toml)\b)\w"
@@ -65,17 +73,19 @@ class Names:
                 patterns = [self.module] if is_prose else [self.module, self.file, self.route]
                 if not is_prose and SQL.search(text):
                     patterns.append(self.table)
-                names = {name for each in patterns for name in re.findall(each, text)}
+                names = {name for pattern in patterns for name in re.findall(pattern, text)}
                 yield {self.owners[name] for name in names}, file, line
 
     def _in_templates(self, package: str) -> Iterator[Found]:
-        folders = {package, *(each for each, owner in FOLDERS.items() if owner == package)}
+        folders = {package, *(folder for folder, owner in FOLDERS.items() if owner == package)}
         for folder in sorted(folders):
             for file in sorted(_texts(self.root, folder)):
                 for line, text in enumerate(file.read_text().splitlines(), start=1):
                     names = re.findall(self.file, text) + re.findall(self.route, text)
-                    loaded = {each for names in LOADED.findall(text) for each in names.split()}
-                    tags = {self.tags[each] for each in loaded & self.tags.keys()}
+                    loaded = {
+                        library for names in LOADED.findall(text) for library in names.split()
+                    }
+                    tags = {self.tags[library] for library in loaded & self.tags.keys()}
                     yield {self.owners[name] for name in names} | tags, file, line
 
 

@@ -38,7 +38,10 @@ def main() -> None:
     parser.add_argument("captions", type=Path)
     parser.add_argument("classes", type=Path)
     options = parser.parse_args()
-    captions = [each["caption"] for each in json.loads(options.captions.read_text())["annotations"]]
+    captions = [
+        annotation["caption"]
+        for annotation in json.loads(options.captions.read_text())["annotations"]
+    ]
     with options.classes.open(newline="", encoding="utf-8") as file:
         names = [row[1] for row in csv.reader(file)]
     counts = mentions(captions, names)
@@ -74,7 +77,7 @@ def mentions(captions: Iterable[str], names: Iterable[str]) -> Counter[str]:
     """
     by_form = {form: name for name in names for form in forms(name)}
     longest = max(map(len, by_form))
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for caption in captions:
         written = words(caption)
         place = 0
@@ -83,9 +86,9 @@ def mentions(captions: Iterable[str], names: Iterable[str]) -> Counter[str]:
             forms_here = (written[place : place + length] for length in lengths)
             form = next((form for form in forms_here if form in by_form), None)
             if form:
-                found[by_form[form]] += 1
+                counts[by_form[form]] += 1
             place += len(form) if form else 1
-    return found
+    return counts
 
 
 def forms(name: str) -> Iterator[Name]:

@@ -1,16 +1,21 @@
-"""Turn errors of the API's views into problem details."""
+"""What the API does with every body that it reads, and with every error."""
 
+import json
+import math
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import IO, Any
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from accounts.problems import CONTENT_TYPE, problem
+from accounts.problems import CONTENT_TYPE, TooLarge, problem
 from accounts.services.idempotency import KeyReused
 from corpora.errors import DomainError
 
@@ -52,7 +57,7 @@ def _summary(data: Any, place: str = "") -> str:
         name = "" if key in {"non_field_errors", "detail"} else str(key)
         return _summary(value, ".".join(part for part in (place, name) if part))
     if isinstance(data, list):
-        return _summary(next((each for each in data if each), "The request is not valid."), place)
+        return _summary(next((item for item in data if item), "The request is not valid."), place)
     return f"{place}: {data}" if place else str(data)
 
 
@@ -68,3 +73,46 @@ def _response(body: Any, status: int, headers: dict[str, str] | None = None) -> 
 def _code_of(error: DomainError) -> str:
     """The name of the error's class, in the form of the other codes: already_excluded."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
+
+
+class JSONBody(BaseParser):
+    """JSON of at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes whose texts a database can store."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        content = stream.read(most + 1)
+        if len(content) > most:
+            raise TooLarge(f"The body is larger than {most // 1000:,} kB.")
+        try:
+            value = json.loads(content.decode("utf-8-sig"), parse_constant=_refuse)
+            _check(value)
+        except RecursionError as error:
+            raise ParseError("The JSON is nested too deeply.") from error
+        except ValueError as error:
+            raise ParseError(f"The body is not JSON in UTF-8: {error}") from error
+        return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a value of JSON")
+
+
+def _check(value: Any) -> None:
+    """Raise ValueError for texts and numbers that no database stores."""
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise ValueError("a text has a character that cannot be stored")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("a number is too large")
+    elif isinstance(value, dict | list):
+        inside = [*value, *value.values()] if isinstance(value, dict) else value
+        for part in inside:
+            _check(part)

@@ -40,8 +40,8 @@ def _schema() -> dict[str, Any]:
 def operations_at(path: str) -> dict[str, Any]:
     """The operations of an address, by method in lower case; empty if the schema has none."""
     with _describing:
-        known = _addresses()
-    return next((each for address, each in known if address.fullmatch(path)), {})
+        addresses = _addresses()
+    return next((operations for address, operations in addresses if address.fullmatch(path)), {})
 
 
 @cache
@@ -54,19 +54,23 @@ def _addresses() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 
 def query_of(operation: dict[str, Any]) -> set[str]:
     """The names of the operation's query parameters."""
-    return {each["name"] for each in operation.get("parameters", []) if each["in"] == "query"}
+    return {
+        parameter["name"]
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "query"
+    }
 
 
 def fields_of(operation: dict[str, Any]) -> set[str]:
     """The names of the fields of the operation's body; empty if it takes no body."""
     content = operation.get("requestBody", {}).get("content", {})
-    return {name for each in content.values() for name in _properties(each["schema"])}
+    return {name for media_type in content.values() for name in _properties(media_type["schema"])}
 
 
 def _properties(schema: dict[str, Any]) -> set[str]:
     name = schema.get("$ref", "").rpartition("/")[2]
-    found = _schema()["components"]["schemas"][name] if name else schema
-    return set(found.get("properties", {}))
+    component = _schema()["components"]["schemas"][name] if name else schema
+    return set(component.get("properties", {}))
 
 
 ERRORS = {
@@ -99,7 +103,9 @@ class ApiSchema(AutoSchema):
 
     def _get_request_body(self, direction: Any = "request") -> Any:
         body = super()._get_request_body(direction)  # type: ignore[no-untyped-call]
-        if body and any("required" in each["schema"] for each in body["content"].values()):
+        if body and any(
+            "required" in media_type["schema"] for media_type in body["content"].values()
+        ):
             body["required"] = True
         return body
 
@@ -142,9 +148,9 @@ def defaults_in_words(
 def _parts(value: Any) -> Iterator[dict[str, Any]]:
     """All objects of the schema, those inside others too."""
     if isinstance(value, list):
-        for each in value:
-            yield from _parts(each)
+        for part in value:
+            yield from _parts(part)
     elif isinstance(value, dict):
         yield value
-        for each in value.values():
-            yield from _parts(each)
+        for part in value.values():
+            yield from _parts(part)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.access import ApiTokenAuthentication
-from accounts.api.parsing import JSONBody
+from accounts.api.handlers import JSONBody
 from accounts.api.strict import APIView, validated
 from accounts.models import ApiToken, Scope
 from accounts.services.api_tokens import MOST_DAYS, issue_token, withdraw_token

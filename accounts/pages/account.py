@@ -49,7 +49,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         _, text = issue_token(user=user, at=at, **form.cleaned_data)
         form = TokenForm(initial={"days": MOST_DAYS})
     valid = ApiToken.objects.valid(at).filter(user=user).order_by("-created_at", "-pk")
-    context = {"tokens": valid, "form": form, "text": text}
+    context = {"tokens": valid, "form": form, "new_token": text}
     status = 422 if form.errors else 200
     return render(request, "accounts/tokens.html", context, status=status)
 

@@ -63,8 +63,10 @@ def day(label: str) -> forms.DateField:
 
 def orders(columns: Iterable[Column], *, default: str) -> dict[str, tuple[str, ...]]:
     """What a list can be sorted by, for a FilterForm; the default is the first."""
-    found = {one.sort or one.key: tuple(one.order.split()) for one in columns if one.order}
-    return {default: found[default], **found}
+    orders = {
+        column.sort or column.key: tuple(column.order.split()) for column in columns if column.order
+    }
+    return {default: orders[default], **orders}
 
 
 def wants_csv(request: HttpRequest) -> bool:
@@ -115,18 +117,18 @@ def stretch_of(
     if place is not None:
         rows = rows.filter(_beyond(columns, place, "lt" if descending != backwards else "gt"))
     sign = "-" if descending != backwards else ""
-    found = list(rows.order_by(*(f"{sign}{column}" for column in columns))[: per_page + 1])
-    more, found = len(found) > per_page, found[:per_page]
+    page = list(rows.order_by(*(f"{sign}{column}" for column in columns))[: per_page + 1])
+    more, page = len(page) > per_page, page[:per_page]
     if backwards:
-        found.reverse()
-    if not found:
+        page.reverse()
+    if not page:
         return Stretch([])
     has_before = more if backwards else place is not None
     has_after = True if backwards else more
     return Stretch(
-        found,
-        _name(found[0], columns) if has_before else "",
-        _name(found[-1], columns) if has_after else "",
+        page,
+        _name(page[0], columns) if has_before else "",
+        _name(page[-1], columns) if has_after else "",
     )
 
 

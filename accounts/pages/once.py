@@ -1,6 +1,5 @@
 """Forms of signed-in users that are carried out once (`shared.once`)."""
 
-import hashlib
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -12,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import IdempotencyKey
 from accounts.pages.signed_in import user_of
-from accounts.services.idempotency import KeyReused, keep_answer, take_key
+from accounts.services.idempotency import keep_answer, take_key
 from shared.once import SentForm, carried_out_once, key_of
 from shared.requests import refusal
 
@@ -31,7 +30,7 @@ def once(*, unseen: str = "") -> Callable[[View], View]:
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:
                 form = _sent(request, unseen)
-            except (ValueError, KeyReused):
+            except ValueError:
                 message = "The form's key is wrong. Load the page again."
                 return refusal(request, 400, NOT_ACCEPTED, message)
             if form is None:
@@ -44,14 +43,11 @@ def once(*, unseen: str = "") -> Callable[[View], View]:
 
 
 def _sent(request: HttpRequest, unseen: str) -> "UsersForm | None":
-    """The form, if it has a key; raises ValueError for a damaged key, KeyReused for another's."""
+    """The form, if it has a key; raises ValueError for a damaged key."""
     key = key_of(request)
     if key is None:
         return None
-    digest = hashlib.sha256(request.path.encode()).hexdigest()
-    row, is_new = take_key(
-        user=user_of(request), key=f"form {key}", digest=digest, at=timezone.now()
-    )
+    row, is_new = take_key(user=user_of(request), key=f"form {key}", digest="", at=timezone.now())
     return UsersForm(request, row, is_new=is_new, unseen=unseen)
 
 
@@ -71,9 +67,9 @@ class UsersForm(SentForm):
         self.row.delete()
 
     def is_answered(self) -> bool:
-        found = IdempotencyKey.objects.filter(pk=self.row.pk).first()
-        self.row = found or IdempotencyKey()
-        return found is None or found.status is not None
+        row = IdempotencyKey.objects.filter(pk=self.row.pk).first()
+        self.row = row or IdempotencyKey()
+        return row is None or row.status is not None
 
     def second_answer(self) -> HttpResponseBase:
         """Lead to where the first answer led, or say that the form was sent twice."""

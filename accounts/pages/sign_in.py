@@ -24,7 +24,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.limits import is_over, limit_posts
-from accounts.services.mail import sends_email
+from shared.mail import sends_email
 from shared.second_factors.pages import SignInCodeForm
 
 

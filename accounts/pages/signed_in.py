@@ -78,11 +78,11 @@ def roles_of(request: Any) -> dict[int, str]:
 
 def memberships_of(request: Any) -> list[Membership]:
     """The user's memberships with their teams, the oldest first; read once for each request."""
-    known: list[Membership] | None = getattr(request, "memberships", None)
-    if known is None:
+    memberships: list[Membership] | None = getattr(request, "memberships", None)
+    if memberships is None:
         mine = Membership.objects.current().filter(user=request.user.pk)
-        known = request.memberships = list(mine.select_related("team").order_by("pk"))
-    return known
+        memberships = request.memberships = list(mine.select_related("team").order_by("pk"))
+    return memberships
 
 
 def current_team(request: Any) -> Team | None:
@@ -94,8 +94,8 @@ def current_team(request: Any) -> Team | None:
     if not hasattr(request, "current_team"):
         is_known = request.user.is_authenticated
         request.current_team = _current_team(request) if is_known else None
-    found: Team | None = request.current_team
-    return found
+    team: Team | None = request.current_team
+    return team
 
 
 def _current_team(request: Any) -> Team | None:
@@ -107,9 +107,9 @@ def _current_team(request: Any) -> Team | None:
     if chosen in mine:
         return mine[chosen]
     if chosen and request.user.is_superuser:
-        found = Team.objects.filter(pk=chosen).first()
-        if found:
-            return found
+        team = Team.objects.filter(pk=chosen).first()
+        if team:
+            return team
     if mine:
         return next(iter(mine.values()))
     return first_team(at=timezone.now()) if request.user.is_superuser else None

@@ -32,8 +32,9 @@ from accounts.pages.signed_in import (
     user_of,
 )
 from accounts.services import teams as services
-from accounts.services.mail import send_invitation, sends_email
+from accounts.services.teams import send_invitation
 from corpora.errors import DomainError
+from shared.mail import sends_email
 from shared.requests import refusal
 
 BACKEND = "shared.second_factors.services.PasswordAndCode"
@@ -82,21 +83,21 @@ class AccountForm(NewAccountForm):
 def team(request: HttpRequest) -> HttpResponse:
     """The current team's members, invitations and log; a POST creates an invitation."""
     needed = Right.MEMBERS if request.method == "POST" else Right.VIEW
-    found, at, made = team_to_change(request, needed), timezone.now(), {}
+    team, at, made = team_to_change(request, needed), timezone.now(), {}
     form = InvitationForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            made = _invite(request, found, form.cleaned_data, at)
+            made = _invite(request, team, form.cleaned_data, at)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
             form = InvitationForm()
     context = {
-        "shown_team": found,
-        "members": found.memberships.current().select_related("user"),
+        "shown_team": team,
+        "members": team.memberships.current().select_related("user"),
         "roles": TeamRole.choices,
-        "invitations": found.invitations.open(at).select_related("created_by"),
-        "page": page_of(found.changes.select_related("actor"), request, per_page=20),
+        "invitations": team.invitations.open(at).select_related("created_by"),
+        "page": page_of(team.changes.select_related("actor"), request, per_page=20),
         "teams": _teams(request),
         "days": services.INVITATION_DAYS,
         "form": form,
@@ -142,18 +143,20 @@ def switch(request: HttpRequest) -> HttpResponse:
 @require_POST
 def member(request: HttpRequest, pk: int) -> HttpResponse:
     """Change a member's role, or remove them."""
-    visible = Membership.objects.current().filter(team__in=Team.objects.of(user_of(request)))
-    found = get_object_or_404(visible.select_related("team", "user"), pk=pk)
-    require(request, found.team, Right.MEMBERS)
+    visible = Membership.objects.filter(team__in=Team.objects.of(user_of(request)))
+    membership = get_object_or_404(visible.select_related("team", "user"), pk=pk)
+    require(request, membership.team, Right.MEMBERS)
     actor, at = user_of(request), timezone.now()
     wanted = request.POST.get("role", "")
     with refusals_shown(request):
         if "remove" in request.POST:
-            services.remove_member(member=found, actor=actor, at=at)
-            messages.success(request, f"{found.user} is no member of {found.team} any more.")
+            services.remove_member(member=membership, actor=actor, at=at)
+            messages.success(
+                request, f"{membership.user} is no member of {membership.team} any more."
+            )
         elif wanted in TeamRole.values:
-            services.change_role(member=found, role=TeamRole(wanted), actor=actor, at=at)
-            messages.success(request, f"{found.user} is {TeamRole(wanted).label} now.")
+            services.change_role(member=membership, role=TeamRole(wanted), actor=actor, at=at)
+            messages.success(request, f"{membership.user} is {TeamRole(wanted).label} now.")
         else:
             messages.warning(request, "Choose a role.")
     return redirect("account:team")
@@ -161,8 +164,8 @@ def member(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    found = team_to_change(request, Right.MEMBERS)
-    invitation = get_object_or_404(found.invitations.select_related("team"), pk=pk)
+    team = team_to_change(request, Right.MEMBERS)
+    invitation = get_object_or_404(team.invitations.select_related("team"), pk=pk)
     with refusals_shown(request):
         services.revoke_invitation(invitation=invitation, actor=user_of(request), at=timezone.now())
         messages.success(request, "Invitation revoked. Its link does not work any more.")
@@ -178,10 +181,8 @@ def invitation(request: HttpRequest, text: str) -> HttpResponse:
     """Accept an invitation with the account that is signed in, or with a new one."""
     at = timezone.now()
     try:
-        found = services.open_invitation(text=text, at=at)
         is_known = request.user.is_authenticated
-        start = {"email": found.email}
-        form = None if is_known else AccountForm(posted(request), label_suffix="", initial=start)
+        form = None if is_known else AccountForm(posted(request), label_suffix="")
         if request.method == "POST" and (form is None or form.is_valid()):
             try:
                 return _accept(request, text, form)
@@ -189,9 +190,15 @@ def invitation(request: HttpRequest, text: str) -> HttpResponse:
                 if form is None:
                     raise
                 form.add_error(None, str(error))
+        invitation = services.open_invitation(text=text, at=at)
+        if form is not None:
+            form.initial = {"email": invitation.email}
     except DomainError as error:
+        # A second click on a link, or on its button, leads where the first one did.
+        if is_known and services.has_joined(text=text, user=user_of(request)):
+            return redirect(settings.LOGIN_REDIRECT_URL)
         return refusal(request, 409, "Invitation", str(error))
-    context = {"invitation": found, "form": form}
+    context = {"invitation": invitation, "form": form}
     status = 422 if form is not None and form.errors else 200
     return render(request, "accounts/invitation.html", context, status=status)
 

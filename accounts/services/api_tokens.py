@@ -60,12 +60,12 @@ def issue_token(
 
 def use_token(*, text: str, at: datetime) -> ApiToken:
     """Return the valid token with this text and record its use; raises TokenRefused."""
-    found = ApiToken.objects.valid(at).select_related("user").filter(digest=digest_of(text)).first()
-    if found is None:
+    token = ApiToken.objects.valid(at).select_related("user").filter(digest=digest_of(text)).first()
+    if token is None:
         raise TokenRefused("This API token is unknown, has expired or was withdrawn.")
-    if found.last_used_at is None or found.last_used_at <= at - USE_NOTED_EVERY:
-        ApiToken.objects.filter(pk=found.pk).update(last_used_at=at)
-    return found
+    if token.last_used_at is None or token.last_used_at <= at - USE_NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=at)
+    return token
 
 
 def withdraw_token(*, token: ApiToken, at: datetime) -> None:

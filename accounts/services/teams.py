@@ -1,10 +1,16 @@
 """Create teams, invite people, and change members and their roles."""
 
+import logging
 import secrets
 from datetime import datetime, timedelta
+from smtplib import SMTPException
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
+from django.template.loader import render_to_string
 
 from accounts.models import (
     FIRST_TEAM,
@@ -20,6 +26,8 @@ from corpora.errors import DomainError
 from shared.second_factors.services import CodeRefused, remove_for_locked_out
 
 INVITATION_DAYS = 14
+# A double click sends the form of a new account again within this time.
+SENT_AGAIN_WITHIN = timedelta(minutes=1)
 MOST_INVITATIONS = 100
 
 
@@ -41,10 +49,14 @@ def first_team(*, at: datetime) -> Team:
 
 @transaction.atomic
 def create_team(*, slug: str, name: str, actor: User | None, at: datetime) -> Team:
-    """Create a team without members; raises TeamRefused if its name is taken."""
+    """Create a team without members; raises TeamRefused if its name is taken or impossible."""
+    team = Team(slug=slug, name=name, created_at=at)
     try:
+        team.clean_fields()
         with transaction.atomic():
-            team = Team.objects.create(slug=slug, name=name, created_at=at)
+            team.save(force_insert=True)
+    except ValidationError as error:
+        raise TeamRefused(f"{slug!r}: {' '.join(error.messages)}") from error
     except IntegrityError as error:
         raise TeamRefused(f"There is a team {slug!r} already. Choose another name.") from error
     _log(team, actor, at, f"Team {name} created")
@@ -82,23 +94,23 @@ def remove_second_factor_of(*, user: User, at: datetime) -> None:
 def change_role(*, member: Membership, role: TeamRole, actor: User, at: datetime) -> None:
     """Change a member's role; raises TeamRefused for the last researcher."""
     _locked(member.team)
-    found = _current(member)
-    if found.role == role:
+    current = _current(member)
+    if current.role == role:
         return
-    _check_not_last(found)
-    Membership.objects.filter(pk=found.pk).update(role=role)
-    before = TeamRole(found.role).label
-    _log(found.team, actor, at, f"{found.user}: {before} changed to {TeamRole(role).label}")
+    _check_not_last(current)
+    Membership.objects.filter(pk=current.pk).update(role=role)
+    before = TeamRole(current.role).label
+    _log(current.team, actor, at, f"{current.user}: {before} changed to {TeamRole(role).label}")
 
 
 @transaction.atomic
 def remove_member(*, member: Membership, actor: User, at: datetime) -> None:
     """End a membership; raises TeamRefused for the last researcher."""
     _locked(member.team)
-    found = _current(member)
-    _check_not_last(found)
-    Membership.objects.filter(pk=found.pk).update(ended_at=max(at, found.joined_at))
-    _log(found.team, actor, at, f"{found.user} removed ({found.get_role_display()})")
+    current = _current(member)
+    _check_not_last(current)
+    Membership.objects.filter(pk=current.pk).update(ended_at=max(at, current.joined_at))
+    _log(current.team, actor, at, f"{current.user} removed ({current.get_role_display()})")
 
 
 @transaction.atomic
@@ -147,12 +159,18 @@ def revoke_invitation(*, invitation: Invitation, actor: User, at: datetime) -> N
 def open_invitation(*, text: str, at: datetime) -> Invitation:
     """The invitation with this text; raises InvitationRefused."""
     rows = Invitation.objects.open(at).select_related("team")
-    found = rows.filter(digest=digest_of(text)).first()
-    if found is None:
+    invitation = rows.filter(digest=digest_of(text)).first()
+    if invitation is None:
         raise InvitationRefused(
             "This invitation was used or revoked, or has expired. Ask for a new one."
         )
-    return found
+    return invitation
+
+
+def has_joined(*, text: str, user: User) -> bool:
+    """Whether the user joined with this invitation, and is a member still."""
+    used = Invitation.objects.filter(digest=digest_of(text), accepted_by=user)
+    return user.memberships.current().filter(team__in=used.values("team")).exists()
 
 
 @transaction.atomic
@@ -173,12 +191,35 @@ def accept_invitation(*, text: str, user: User, at: datetime) -> Membership:
     return member
 
 
-@transaction.atomic
 def accept_as_new_user(
     *, text: str, name: str, password: str, email: str, at: datetime
 ) -> Membership:
     """Create an account and make it a member; raises as `accept_invitation`, and TeamRefused if the
-    user name is taken."""
+    user name is taken.
+
+    A form that is sent twice makes one account, and each time returns its membership.
+    """
+    try:
+        return _accept_as_new_user(text, name, password, email, at)
+    except DomainError:
+        if joined := _joined_just_now(text, name, password, at):
+            return joined
+        raise
+
+
+def _joined_just_now(text: str, name: str, password: str, at: datetime) -> Membership | None:
+    """The membership of the account that the same form has made a moment ago."""
+    recent = Invitation.objects.filter(accepted_at__gt=at - SENT_AGAIN_WITHIN)
+    used = recent.filter(digest=digest_of(text), accepted_by__username=name).first()
+    if used is None or used.accepted_by is None or not used.accepted_by.check_password(password):
+        return None
+    return used.team.memberships.current().filter(user=used.accepted_by).first()
+
+
+@transaction.atomic
+def _accept_as_new_user(
+    text: str, name: str, password: str, email: str, at: datetime
+) -> Membership:
     if User.objects.filter(username__iexact=name).exists():
         raise TeamRefused(f"The user name {name} is taken. Choose another one, or sign in with it.")
     open_invitation(text=text, at=at)
@@ -197,10 +238,10 @@ def _locked(team: Team) -> None:
 
 def _current(member: Membership) -> Membership:
     rows = Membership.objects.current().select_related("team", "user")
-    found = rows.filter(pk=member.pk).first()
-    if found is None:
+    current = rows.filter(pk=member.pk).first()
+    if current is None:
         raise TeamRefused("This person is no member of the team any more.")
-    return found
+    return current
 
 
 def _check_not_last(member: Membership) -> None:
@@ -215,3 +256,20 @@ def _check_not_last(member: Membership) -> None:
 
 def _log(team: Team, actor: User | None, at: datetime, text: str) -> None:
     TeamChange.objects.create(team=team, actor=actor, at=at, text=text[:300])
+
+
+logger = logging.getLogger(__name__)
+
+
+def send_invitation(invitation: Invitation, link: str) -> bool:
+    """Send the link to the invitation's address. Returns whether the mail server took it."""
+    context = {"invitation": invitation, "link": link, "site": settings.SITE_URL}
+    subject = render_to_string("accounts/invitation_subject.txt", context)
+    text = render_to_string("accounts/invitation_mail.txt", context)
+    try:
+        send_mail(" ".join(subject.split()), text, None, [invitation.email])
+    except (OSError, SMTPException) as error:
+        # Without the address and the link, which are not for logs.
+        logger.warning("An invitation could not be sent by e-mail: %s", type(error).__name__)
+        return False
+    return True

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.forms import BoundField
 from django.template import Context
 from django.template.context import RequestContext
 from django.template.defaulttags import CsrfTokenNode
@@ -85,6 +86,12 @@ def _address(route: str, arguments: Mapping[str, Any]) -> str:
         except NoReverseMatch:
             continue
     return ""
+
+
+@register.filter
+def focused(field: BoundField) -> str:
+    """The field, focused when the page opens: that brings it and its error into sight."""
+    return field.as_widget(attrs={"autofocus": True})
 
 
 @register.simple_tag(takes_context=True)

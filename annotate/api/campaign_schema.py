@@ -60,15 +60,15 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
     def inline(value: Any) -> Any:
         if isinstance(value, list):
-            return [inline(each) for each in value]
+            return [inline(part) for part in value]
         if not isinstance(value, dict):
             return value
         named = value.get("$ref", "").rpartition("/")[2]
-        found = {**definitions.get(named, {}), **value}
+        resolved = {**definitions.get(named, {}), **value}
         # Titles repeat the keys in other words.
-        left_out = {"$ref"} | ({"title"} if isinstance(found.get("title"), str) else set())
+        left_out = {"$ref"} | ({"title"} if isinstance(resolved.get("title"), str) else set())
         return _in_openapi(
-            {key: inline(each) for key, each in found.items() if key not in left_out}
+            {key: inline(part) for key, part in resolved.items() if key not in left_out}
         )
 
     result: dict[str, Any] = inline(schema)
@@ -81,6 +81,6 @@ def _in_openapi(schema: dict[str, Any]) -> dict[str, Any]:
         if type(schema.get(exclusive)) in {int, float}:
             schema |= {bound: schema[exclusive], exclusive: True}
     if {"type": "null"} in schema.get("anyOf", []):
-        (other,) = [each for each in schema.pop("anyOf") if each != {"type": "null"}]
-        schema = {**other, **schema, "nullable": True}
+        (stated,) = [choice for choice in schema.pop("anyOf") if choice != {"type": "null"}]
+        schema = {**stated, **schema, "nullable": True}
     return schema

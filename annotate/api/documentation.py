@@ -209,11 +209,12 @@ def describe(result: dict[str, Any], generator: Any, request: Any, public: bool)
     for operations in result["paths"].values():
         for operation in operations.values():
             operation.setdefault("description", f"{operation.get('summary', '')}.")
-            for each in operation.get("parameters", []):
-                name = each["name"]
-                found = PARAMETERS.get(f"{operation['tags'][0]}.{name}") or PARAMETERS.get(name)
-                if found is not None:
-                    each.setdefault("description", found)
+            for parameter in operation.get("parameters", []):
+                name = parameter["name"]
+                of_tag = PARAMETERS.get(f"{operation['tags'][0]}.{name}")
+                description = of_tag or PARAMETERS.get(name)
+                if description is not None:
+                    parameter.setdefault("description", description)
     for schema in result["components"]["schemas"].values():
         properties = schema.get("properties", {})
         for name, value in properties.items():

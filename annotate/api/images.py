@@ -110,7 +110,7 @@ class ImageList(ListAPIView[Image]):
     def get_queryset(self) -> QuerySet[Image]:
         return (
             Image.objects.visible_to(self.request.user)
-            .annotate(box_count=Count("boxes"))
+            .annotate(box_count=Count("boxes", distinct=True))
             .order_by("pk")
         )
 
@@ -130,7 +130,7 @@ class ImageList(ListAPIView[Image]):
             raise serializers.ValidationError({"table": [str(error)]}) from error
         left_out = _left_out(counts)
         if not (counts.new or counts.unchanged or counts.duplicates):
-            reasons = [f"{one['name']}: {one['reason']}" for one in left_out]
+            reasons = [f"{file['name']}: {file['reason']}" for file in left_out]
             raise serializers.ValidationError({"file": reasons})
         uploaded = {"split": given["split"], **vars(counts), "left_out": left_out}
         return Response(UploadedSerializer(uploaded).data, status=status.HTTP_201_CREATED)
@@ -138,8 +138,8 @@ class ImageList(ListAPIView[Image]):
 
 def _left_out(counts: OwnCounts) -> list[dict[str, str]]:
     """The files that were not imported, and the reasons."""
-    same = [(one.name, f"same content as {one.same_as}") for one in counts.duplicates]
-    broken = [(one.name, one.reason) for one in counts.broken]
+    same = [(image.name, f"same content as {image.same_as}") for image in counts.duplicates]
+    broken = [(image.name, image.reason) for image in counts.broken]
     lost = [(name, "is in the table, but not in the split") for name in counts.unmatched]
     return [{"name": name, "reason": reason} for name, reason in [*same, *broken, *lost]]
 
@@ -230,7 +230,7 @@ class ImportList(APIView):
             raise serializers.ValidationError({name: [sentence] for name in sorted(unused)})
         if not form.is_valid():
             errors = {
-                "file" if name == "__all__" else name: [str(each) for each in said]
+                "file" if name == "__all__" else name: [str(error) for error in said]
                 for name, said in form.errors.items()
             }
             raise serializers.ValidationError(errors)

@@ -116,8 +116,8 @@ class CancelJob(APIView):
     )
     def post(self, request: Request, key: str) -> Response:
         """A job that runs stops when its work looks the next time."""
-        found = job_of(request, key)
-        job = requests.cancel_job(job=found, user=account_of(request), at=timezone.now())
+        asked = job_of(request, key)
+        job = requests.cancel_job(job=asked, user=account_of(request), at=timezone.now())
         return accepted(job)
 
 
@@ -132,8 +132,8 @@ class RepeatJob(APIView):
     )
     def post(self, request: Request, key: str) -> Response:
         """Request the same work again, as a new job."""
-        found = job_of(request, key)
-        job = requests.run_again(job=found, user=account_of(request), at=timezone.now())
+        asked = job_of(request, key)
+        job = requests.run_again(job=asked, user=account_of(request), at=timezone.now())
         announce_job()
         return accepted(job)
 

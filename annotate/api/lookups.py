@@ -32,8 +32,8 @@ def campaigns_of(request: Request) -> QuerySet[Campaign]:
 def campaign_of(request: Request, slug: str, view: object = None) -> Campaign:
     """The campaign of an address; raises Http404, and PermissionDenied without the right that the
     view's method needs."""
-    found = campaigns_of(request).select_related("selection", "caption_set")
-    campaign = get_object_or_404(found, slug=slug)
+    campaigns = campaigns_of(request).select_related("selection", "caption_set")
+    campaign = get_object_or_404(campaigns, slug=slug)
     require(request, campaign.team, right_of(request, view))
     return campaign
 
@@ -45,10 +45,10 @@ def jobs_of(request: Request) -> QuerySet[Job]:
 
 def job_of(request: Request, key: str) -> Job:
     """A job that the user may cancel and repeat; raises Http404 and PermissionDenied."""
-    found = get_object_or_404(jobs_of(request), key=key)
-    if found.team:
-        require(request, found.team, Right.MANAGE)
-    return found
+    job = get_object_or_404(jobs_of(request), key=key)
+    if job.team:
+        require(request, job.team, Right.MANAGE)
+    return job
 
 
 class CampaignRows(ListAPIView[Row]):

@@ -116,8 +116,8 @@ class SelectionList(ListAPIView[Selection]):
             check_draw(**numbers, team=team)
             return accepted(begin(request, kind="select_images", arguments=numbers, team=team))
         made = _select(team, given)
-        found = _counted(Selection.objects.filter(pk=made.pk)).get()
-        return Response(SelectionSerializer(found).data, status=status.HTTP_201_CREATED)
+        selection = _counted(Selection.objects.filter(pk=made.pk)).get()
+        return Response(SelectionSerializer(selection).data, status=status.HTTP_201_CREATED)
 
 
 def _select(team: Team, given: dict[str, Any]) -> Selection:
@@ -144,15 +144,15 @@ def _picked(team: Team, keys: list[str], split: str | None) -> list[int]:
     images = Image.objects.of_team(team).filter(key__in=keys)
     if split is not None:
         images = images.filter(split=split)
-    found: dict[str, int] = {}
+    pk_of: dict[str, int] = {}
     for key, pk in images.values_list("key", "pk"):
-        if found.setdefault(key, pk) != pk:
+        if pk_of.setdefault(key, pk) != pk:
             raise serializers.ValidationError(
                 {"split": [f"Several splits have an image {key}. Name the split."]}
             )
-    if unknown := [key for key in keys if key not in found]:
+    if unknown := [key for key in keys if key not in pk_of]:
         raise serializers.ValidationError({"images": [f"There is no image {unknown[0]}."]})
-    return [found[key] for key in keys]
+    return [pk_of[key] for key in keys]
 
 
 @extend_schema(summary="One selection")

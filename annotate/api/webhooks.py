@@ -107,10 +107,10 @@ class WebhookDetail(_OneWebhook):
     )
     def put(self, request: Request, slug: str, key: UUID) -> Response:
         """Change its address and kinds, and switch it on or off."""
-        found = self.look_up(request, slug, key)
+        webhook = self.look_up(request, slug, key)
         given = validated(ChangedWebhookSerializer, request)
-        choices.change_webhook(webhook=found, **given)
-        return Response(WebhookSerializer(found).data)
+        choices.change_webhook(webhook=webhook, **given)
+        return Response(WebhookSerializer(webhook).data)
 
     @extend_schema(
         operation_id="campaigns_webhooks_remove", summary="Remove a webhook", responses={204: None}
@@ -132,6 +132,6 @@ class TestWebhook(_OneWebhook):
     )
     def post(self, request: Request, slug: str, key: UUID) -> Response:
         """Queue a notice that only says that the webhook works."""
-        found = self.look_up(request, slug, key)
-        choices.send_test(webhook=found, at=timezone.now())
-        return Response(WebhookSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        webhook = self.look_up(request, slug, key)
+        choices.send_test(webhook=webhook, at=timezone.now())
+        return Response(WebhookSerializer(webhook).data, status=status.HTTP_202_ACCEPTED)

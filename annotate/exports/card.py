@@ -80,8 +80,8 @@ def _configs(tables: Sequence[DataFiles]) -> Iterator[str]:
 def _collection(content: Content) -> Iterator[str]:
     yield "\n## How the data were collected\n\n"
     release = content.release
-    what = "Campaigns" if release.languages else "Campaign"
-    yield f"{what} `{release.source}`, released on {release.created_at:%Y-%m-%d} "
+    heading = "Campaigns" if release.languages else "Campaign"
+    yield f"{heading} `{release.source}`, released on {release.created_at:%Y-%m-%d} "
     yield f"with the seed {release.seed}."
     yield " Incomplete tasks are left out.\n" if release.is_partial else "\n"
     yield from _imports(release)
@@ -95,9 +95,9 @@ def _imports(release: Release) -> Iterator[str]:
     if not imports:
         return
     yield "\nCollected elsewhere and imported:\n\n"
-    for each in imports:
-        yield f"- {each['responses']:,} from the file {_cell(each['file'])} on {each['at'][:10]} "
-        yield f"(SHA-256 {each['sha256']})\n"
+    for file in imports:
+        yield f"- {file['responses']:,} from the file {_cell(file['file'])} on {file['at'][:10]} "
+        yield f"(SHA-256 {file['sha256']})\n"
     yield "\nIt is not known who wrote them, by which rules, for which pay, and, unless the file "
     yield "says so, whether keywords were shown."
     if has_work_here(release):
@@ -110,8 +110,10 @@ def _licences(content: Content) -> Iterator[str]:
     if content.licences:
         yield "Licences of the images:\n\n"
         yield from (
-            f"- {each.url}\n" if each.name == each.url else f"- {each.name}: {each.url}\n"
-            for each in content.licences
+            f"- {licence.url}\n"
+            if licence.name == licence.url
+            else f"- {licence.name}: {licence.url}\n"
+            for licence in content.licences
         )
     else:
         yield f"{UNKNOWN_LICENCES}\n"

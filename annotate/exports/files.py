@@ -54,6 +54,7 @@ def _write(files: Iterable[tuple[str, Iterable[str]]], out_dir: Path) -> list[Pa
 
 def describe(release: Release, what: str) -> dict[str, Any]:
     """The `info` block of an export: the release, its description and its seed."""
+    imports = imports_of(release)
     return {
         "description": f"{release.source}: {what}",
         "version": release.name,
@@ -63,8 +64,9 @@ def describe(release: Release, what: str) -> dict[str, Any]:
         "url": "",
         "seed": release.seed,
         "partial": release.is_partial,
-        **({"hidden": release.hidden} if release.hidden else {}),
-        **({"imports": imports} if (imports := imports_of(release)) else {}),
+        # Not every database keeps the order of a JSON object's keys.
+        **({"hidden": dict(sorted(hidden.items()))} if (hidden := release.hidden) else {}),
+        **({"imports": [dict(sorted(each.items())) for each in imports]} if imports else {}),
     }
 
 
@@ -205,5 +207,5 @@ def named_pages(campaign: Campaign) -> list[tuple[str, WorkerPage]]:
 def documents(release: Release) -> Files:
     """The release's documents; none for releases that were made without."""
     names = release.files.order_by().values_list("name", flat=True).distinct()
-    found = [name for name in sorted(names) if name == METHODS or name.startswith(PAGE)]
-    return {name: partial(stored, name=name) for name in found}
+    chosen = [name for name in sorted(names) if name == METHODS or name.startswith(PAGE)]
+    return {name: partial(stored, name=name) for name in chosen}

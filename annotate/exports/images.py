@@ -21,6 +21,8 @@ from shared.tables import csv_lines
 # The folder of an export with copies of the image files.
 IMAGES = "images"
 NAMED = 20
+# Bytes of a file's name on most disks, and characters of its suffix that are kept.
+LONGEST_PART, LONGEST_SUFFIX = 255, 10
 
 
 class ImageFilesMissing(DomainError):
@@ -101,6 +103,18 @@ def released(release: Release, *, once: bool = False) -> Iterator[Released]:
 
 def _rows(release: Release, *columns: str) -> Iterator[Row]:
     return release.images.order_by("number").values_list(*columns).iterator(CHUNK)
+
+
+# The keys of `image_record`, as it has them.
+RECORD = [*(column.name for column in RECORDED), "license_url", "date_captured"]
+
+
+def ordered(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored record with the keys of all images first, and then the others by name.
+
+    Not every database keeps the order of a JSON object's keys.
+    """
+    return {key: record[key] for key in (*RECORD, *sorted(record.keys() - {*RECORD}))}
 
 
 def image_number(image: Released) -> int:
@@ -225,7 +239,7 @@ def image_files(release: Release, images: Table) -> list[ImageFile]:
     files = [
         ImageFile(path, root / source) for path, source in zip(paths, sources.values(), strict=True)
     ]
-    absent = [each.name for each in files if each.path == root or not each.path.is_file()]
+    absent = [file.name for file in files if file.path == root or not file.path.is_file()]
     if absent:
         raise ImageFilesMissing(_missing_files(absent, len(files)))
     return files
@@ -234,8 +248,9 @@ def image_files(release: Release, images: Table) -> list[ImageFile]:
 def image_paths(images: Table) -> dict[Any, str]:
     """The path of each image's file in an export, by its id, from the table `images`.
 
-    If some disks would take several names for the same, or a file's name for that of a folder,
-    these files are in folders with the ids. Then so are files that are in a folder with a number.
+    Names that are too long for a disk are cut. If some disks would take several names for the same,
+    or a file's name for that of a folder, these files are in folders with the ids. Then so are
+    files that are in a folder with a number.
     """
     names = {key: _inside(name) for key, name in images.values("image_id", "file_name")}
     folded = {key: PurePosixPath(_folded(name)) for key, name in names.items()}
@@ -255,8 +270,18 @@ def _folded(name: str) -> str:
 
 
 def _inside(name: str) -> str:
-    """The name without what would lead out of the folder of images."""
-    return "/".join(part for part in PurePosixPath(name).parts if part not in {"/", "..", "."})
+    """The name without what would lead out of the folder of images, and what no disk takes."""
+    parts = (part for part in PurePosixPath(name).parts if part not in {"/", "..", "."})
+    return "/".join(map(_short, parts))
+
+
+def _short(part: str) -> str:
+    """A part of a name, cut before its suffix if it is too long for a disk."""
+    if len(part.encode()) <= LONGEST_PART:
+        return part
+    suffix = PurePosixPath(part).suffix[:LONGEST_SUFFIX]
+    kept = part.encode()[: LONGEST_PART - len(suffix.encode())]
+    return kept.decode(errors="ignore") + suffix
 
 
 def _missing_files(absent: Sequence[str], of: int) -> str:

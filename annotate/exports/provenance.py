@@ -47,8 +47,8 @@ def licence(url: str) -> Licence:
 
 def license_name(url: str) -> str:
     """`CC BY 2.0`, `CC0 1.0` and the like; the URL if the licence is not known."""
-    if found := CREATIVE_COMMONS.match(url):
-        code, version = found[1].lower(), found[2] or ""
+    if match := CREATIVE_COMMONS.match(url):
+        code, version = match[1].lower(), match[2] or ""
         return f"{DEDICATIONS.get(code) or f'CC {code.upper()}'} {version}".strip()
     return OTHERS.get(url.split("://")[-1].strip("/"), url)
 
@@ -89,8 +89,8 @@ def imports_of(release: Release) -> list[dict[str, Any]]:
 def import_keys(release: Release) -> dict[int | None, dict[str, str]]:
     """What exports say of an imported caption, by its `import_number`."""
     keys: dict[int | None, dict[str, str]] = {
-        number: {"imported_from": each["file"], "imported_at": each["at"]}
-        for number, each in enumerate(imports_of(release), start=1)
+        number: {"imported_from": file["file"], "imported_at": file["at"]}
+        for number, file in enumerate(imports_of(release), start=1)
     }
     return keys | {None: {}}
 
@@ -106,7 +106,7 @@ def about_release(release: Release, usual: str, answers: str) -> str:
     if not imports:
         return usual
     return (
-        f"{answers.capitalize()} of images: {sum(each['responses'] for each in imports):,} were "
+        f"{answers.capitalize()} of images: {sum(file['responses'] for file in imports):,} were "
         f"collected elsewhere and imported, {release.context['collected']:,} were collected here."
     )
 
@@ -120,10 +120,12 @@ def quality_of(release: Release) -> Iterator[tuple[str, str]]:
     """How the texts of the release came, and what spot checks say of its campaigns."""
     if writing := release.context.get("writing"):
         yield "how the texts came, by characters", in_words(writing["ways"])
-    for found in release.context.get("spot_checks", ()):
-        interval = f"95% interval {found['low']:.1%} to {found['high']:.1%}"
-        said = f"{found['share']:.1%} ({interval}, {counted(found['checks'], 'random check')})"
-        yield f"share of bad responses by spot checks, {found['language']}", said
+    for estimate in release.context.get("spot_checks", ()):
+        interval = f"95% interval {estimate['low']:.1%} to {estimate['high']:.1%}"
+        said = (
+            f"{estimate['share']:.1%} ({interval}, {counted(estimate['checks'], 'random check')})"
+        )
+        yield f"share of bad responses by spot checks, {estimate['language']}", said
 
 
 def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -149,7 +151,7 @@ def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[
 def _words(value: Any) -> Any:
     if isinstance(value, Mapping):
         # Not every database keeps the order of a JSON object's keys.
-        return ", ".join(f"{key} {_words(each)}" for key, each in sorted(value.items()))
+        return ", ".join(f"{key} {_words(part)}" for key, part in sorted(value.items()))
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
     return value

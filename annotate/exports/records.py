@@ -6,10 +6,9 @@ A release's files, report and evaluation use these records only, never the live 
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import islice, repeat
 from typing import Any, TypeVar
 
-from django.db import connection
 from django.db.models import Model
 
 from annotate.exports.provenance import imports_of
@@ -55,16 +54,22 @@ def rule_of(*, splits: Sequence[str] = (), share: float | None = None) -> dict[s
     return {"share": share}
 
 
-def hidden_images(rule: Rule | None, tasks: Iterable[Task]) -> set[int]:
-    """Primary keys of the images whose captions are hidden; raises HidingRefused.
+def hidden_images(release: Release, tasks: Iterable[Task]) -> set[int]:
+    """Primary keys of the release's images whose captions are hidden; raises HidingRefused.
 
-    A share is drawn from the images in the order of the tasks.
+    A share is drawn from the campaign's images in the order of the tasks, so that a partial release
+    with the same seed hides none that the complete one shows.
     """
-    if rule is None:
+    if release.hidden is None:
         return set()
     images = {task.image_id: task.image.split for task in tasks}
-    hidden = _in_splits if "splits" in rule else _share
-    return hidden(rule, images)
+    if "splits" in release.hidden:
+        return _in_splits(release.hidden, images)
+    of_campaign = release.campaign.tasks.order_by("number").values_list("image", flat=True)
+    hidden = _share(release.hidden, [*dict.fromkeys(of_campaign)]).intersection(images)
+    if not hidden:
+        raise HidingRefused("None of the images that were drawn to be hidden is complete.")
+    return hidden
 
 
 def _in_splits(rule: Rule, images: Mapping[int, str]) -> set[int]:
@@ -77,13 +82,13 @@ def _in_splits(rule: Rule, images: Mapping[int, str]) -> set[int]:
     return {image for image, split in images.items() if split in rule["splits"]}
 
 
-def _share(rule: Rule, images: Mapping[int, str]) -> set[int]:
+def _share(rule: Rule, images: Sequence[int]) -> set[int]:
     count = round(rule["share"] * len(images))
     if count == 0:
         raise HidingRefused(
             f"A share of {rule['share']:g} of {len(images)} images is less than one image."
         )
-    return set(random.Random(f"{rule['seed']}/hidden").sample([*images], count))
+    return set(random.Random(f"{rule['seed']}/hidden").sample(images, count))
 
 
 CHUNK = 2000
@@ -154,7 +159,7 @@ def _origin(release: Release | None) -> str:
     """Where the captions of a release, or of a set without one, came from."""
     if release is None:
         return "imported from a file"
-    imported = sum(each["responses"] for each in imports_of(release))
+    imported = sum(file["responses"] for file in imports_of(release))
     if not imported:
         return "collected here"
     return f"imported from files ({imported} of {imported + release.context['collected']})"
@@ -179,9 +184,9 @@ def save_images(
     Raises HidingRefused if the release hides captions in a way that fits none of its images.
     """
     saved: list[ReleasedImage] = []
-    records, rest = ImageRecords(release, tasks), iter(more)
+    records, additions = ImageRecords(release, tasks), iter(more)
     for chunk in chunks(tasks):
-        images = records.save(chunk, rest)
+        images = records.save(chunk, additions)
         for image in images:
             # Saves memory. It is loaded again if somebody reads it.
             del image.details
@@ -198,7 +203,7 @@ class ImageRecords:
 
     def __init__(self, release: Release, tasks: Iterable[Task]) -> None:
         self.release = release
-        self._hidden = hidden_images(release.hidden, tasks)
+        self._hidden = hidden_images(release, tasks)
         self._table = preset(release.context["domains"]["name"])
         self._boxes = _BoxReader()
 
@@ -240,14 +245,14 @@ class _BoxReader:
 
     def boxes_of(self, images: Iterable[int]) -> Mapping[int, Boxes]:
         """The boxes of each image by its primary key, by class name and from left to right."""
-        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        boxes_by_image: dict[int, list[dict[str, Any]]] = defaultdict(list)
         rows = Box.objects.verified().filter(image__in=images)
         columns = rows.values_list("image_id", "object_class_id", *EDGES, *FLAGS)
         for image, object_class, *values in columns.iterator():
-            found[image].append(self._box(object_class, values))
-        for boxes in found.values():
+            boxes_by_image[image].append(self._box(object_class, values))
+        for boxes in boxes_by_image.values():
             boxes.sort(key=_place)
-        return found
+        return boxes_by_image
 
     def _box(self, object_class: int, values: Sequence[Any]) -> dict[str, Any]:
         label, name = self._classes[object_class]
@@ -309,24 +314,6 @@ def _details(task: Task, boxes: Boxes, keywords_shown: bool | None) -> dict[str,
         "keywords": shown,
         "keywords_shown": keywords_shown,
     }
-
-
-def insert_rows(model: type[Model], names: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> None:
-    """Insert rows of plain values of these fields, in their order.
-
-    Objects of the model would take most of the time.
-    """
-    table = model._meta.db_table
-    fields: list[Any] = [model._meta.get_field(name) for name in names]
-    columns = ", ".join(each.column for each in fields)
-    row = f"({', '.join(['%s'] * len(names))})"
-    most = connection.features.max_query_params
-    size = min(CHUNK, most // len(names)) if most else CHUNK
-    with connection.cursor() as cursor:
-        for part in chunks(rows, size):
-            places = ", ".join([row] * len(part))
-            sql = f"INSERT INTO {table} ({columns}) VALUES {places}"
-            cursor.execute(sql, [*chain.from_iterable(part)])
 
 
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:

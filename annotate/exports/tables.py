@@ -122,10 +122,10 @@ def _picker(places: Sequence[int]) -> Callable[[Row], Row]:
 
 def lists(table: Table, key: str) -> Mapping[Any, list[Any]]:
     """The values of the table's listed column, by the value of another column."""
-    found: dict[Any, list[Any]] = {}
+    lists_by_key: dict[Any, list[Any]] = {}
     for value, listed in table.values(key, table.listed):
-        found.setdefault(value, []).append(listed)
-    return found
+        lists_by_key.setdefault(value, []).append(listed)
+    return lists_by_key
 
 
 # Begins a new pass over the task type's own files: their names and texts.

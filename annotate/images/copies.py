@@ -137,12 +137,12 @@ def missing_copies(image: Image) -> list[str]:
 def names_of_copies(split: str) -> set[str]:
     """The names of all copies of a split: a bucket lists a thousand with one request, and
     `missing_copies` makes one for each copy."""
-    found: set[str] = set()
+    names: set[str] = set()
     for size in SIZES:
         with suppress(FileNotFoundError):
             _, files = copy_storage().listdir(f"{size}/{split}")
-            found.update(f"{size}/{split}/{name}" for name in files)
-    return found
+            names.update(f"{size}/{split}/{name}" for name in files)
+    return names
 
 
 def has_copies(image: Image, *, among: set[str]) -> bool:

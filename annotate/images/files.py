@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin
 
 import numpy as np
 import PIL.Image
+import PIL.ImageFile
 from django.conf import settings
 from PIL import ImageOps
 
@@ -39,6 +40,8 @@ OWN_FORMATS = {
     "PPM": ".ppm",
     "JPEG2000": ".jp2",
 }
+# What PNG can store of the modes that the converted formats can have.
+PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc")
 EXIF_ORIENTATION = 0x0112
 # EXIF orientations that turn the image by 90 degrees, so that width and height swap.
@@ -92,6 +95,9 @@ def read_picture(path: Path) -> Picture:
             picture.load()
             return Picture(width, height, suffix, path.read_bytes())
         upright = ImageOps.exif_transpose(with_eight_bits(picture))
+        if upright.mode not in PNG_MODES:
+            upright = upright.convert("RGB")
+            upright.info.pop("icc_profile", None)  # of other colours than these
         return Picture(width, height, ".png", _encoded(upright, "PNG"))
 
 
@@ -135,6 +141,7 @@ def opened(
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             warnings.simplefilter("ignore", UserWarning)
             with PIL.Image.open(path, formats=formats) as picture:
+                _fit_clear_colour(picture)
                 yield picture
     except PIL.UnidentifiedImageError as error:
         raise BrokenImage("is not an image in a supported format") from error
@@ -157,6 +164,13 @@ def opened(
         struct.error,
     ) as error:
         raise BrokenImage(f"is damaged ({error})") from error
+
+
+def _fit_clear_colour(picture: PIL.ImageFile.ImageFile) -> None:
+    """Give the transparent colour eight bits where Pillow reads eight of the pixels' sixteen."""
+    clear = picture.info.get("transparency")
+    if isinstance(clear, tuple) and picture.tile and picture.tile[0].args == "RGB;16B":
+        picture.info["transparency"] = tuple(value >> 8 for value in clear)
 
 
 def with_eight_bits(picture: PIL.Image.Image) -> PIL.Image.Image:

@@ -16,7 +16,7 @@ from PIL import ImageOps
 
 from annotate.images.files import EXIF_ORIENTATION, BrokenImage, opened
 
-# A marker after compressed data, in which the byte FF is followed by 00 or a restart marker.
+# A marker. In compressed data, the byte FF is followed by 00 or a restart marker.
 NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")
 START_OF_SCAN, END_OF_IMAGE, COMMENT = 0xDA, 0xD9, 0xFE
 APPLICATION_DATA = range(0xE0, 0xF0)
@@ -24,6 +24,7 @@ APPLICATION_DATA = range(0xE0, 0xF0)
 KEPT_IN_JPEG = ((0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
 JFIF_DATA, JFIF = 0xE0, b"JFIF\0"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PNG_END = struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
 # Chunks that say how to show the pixels, beside those whose names begin with a capital letter.
 KEPT_IN_PNG = {
     b"tRNS", b"cHRM", b"gAMA", b"iCCP", b"sBIT", b"sRGB", b"cICP", b"mDCV", b"mDCv", b"cLLI",
@@ -38,6 +39,10 @@ GIF_TEXT, GIF_CONTROL, GIF_APPLICATION = 0x01, 0xF9, 0xFF
 KEPT_IN_GIF = (b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012")
 # Two ways to compress pixels, and the sign of a colour profile in the file.
 BMP_RLE8, BMP_RLE4, BMP_PROFILE = 1, 2, b"DEBM"
+# Offsets in a BMP file, and the sizes of the oldest and the newest header after the first 14 bytes,
+# from which the profile's place is counted.
+BMP_HEADER, BMP_STARTS, BMP_SIZES, BMP_COLOUR_SPACE, BMP_PROFILE_PLACE = 14, 10, 18, 70, 126
+BMP_OLDEST, BMP_NEWEST = 12, 124
 ENCODED_AGAIN: dict[str, dict[str, Any]] = {
     ".avif": {"format": "AVIF", "quality": 95},
     ".jp2": {"format": "JPEG2000"},
@@ -97,15 +102,14 @@ def _jpeg(content: bytes, orientation: int) -> Iterator[bytes]:
         yield struct.pack(">HH6s", 0xFFE1, len(exif) + 8, b"Exif\0\0") + exif
     at = 2
     while True:
-        while content[at + 1] == 0xFF:  # padding
-            at += 1
+        at = _next_marker(content, at)
         marker = content[at + 1]
         if marker == END_OF_IMAGE:
             yield content[at : at + 2]
             return
         end = at + 2 + struct.unpack_from(">H", content, at + 2)[0]
         if marker == START_OF_SCAN:
-            end = _end_of_scan(content, end)
+            end = _next_marker(content, end)
         if content[at + 4 : end].startswith(JFIF) and marker == JFIF_DATA:
             # Version and density; not the small picture that may follow, perhaps of more than the
             # image shows.
@@ -115,11 +119,12 @@ def _jpeg(content: bytes, orientation: int) -> Iterator[bytes]:
         at = end
 
 
-def _end_of_scan(content: bytes, start: int) -> int:
-    found = NEXT_MARKER.search(content, start)
-    if found is None:
-        raise IndexError("the file ends within a scan")
-    return found.start()
+def _next_marker(content: bytes, start: int) -> int:
+    """The place of the next marker, after padding and stray bytes, or after compressed data."""
+    marker = NEXT_MARKER.search(content, start)
+    if marker is None:
+        raise IndexError("the file ends without a marker")
+    return marker.end() - 2
 
 
 def _is_kept(marker: int, data: bytes) -> bool:
@@ -133,6 +138,8 @@ def _png(content: bytes, orientation: int) -> Iterator[bytes]:
     at = len(PNG_SIGNATURE)
     name = b""
     while name != b"IEND":
+        if at == len(content):  # readers do without the last chunk
+            content += PNG_END
         size, name = struct.unpack_from(">I4s", content, at)
         end = at + size + 12
         if name[:1].isupper() or name in KEPT_IN_PNG:
@@ -172,10 +179,11 @@ def _gif(content: bytes) -> Iterator[bytes]:
     yield content[:at]
     # What says how to show the next image, and belongs to a text if one follows.
     control = b""
-    while content[at] != GIF_END:
+    while at < len(content) and content[at] != GIF_END:
         start, is_image = at, content[at] == GIF_IMAGE
         if not is_image and content[at] != GIF_EXTENSION:
-            raise ValueError("not a block")
+            at += 1  # a stray byte, as readers take it
+            continue
         at += 10 + _colours(content[at + 9]) + 1 if is_image else 2
         while content[at]:
             at += content[at] + 1
@@ -190,7 +198,7 @@ def _gif(content: bytes) -> Iterator[bytes]:
             control = b""
         elif block[1] == GIF_APPLICATION and block[3:14] in KEPT_IN_GIF:
             yield block
-    yield content[at : at + 1]
+    yield bytes([GIF_END])
 
 
 def _colours(flags: int) -> int:
@@ -200,17 +208,20 @@ def _colours(flags: int) -> int:
 
 def _bmp(content: bytes) -> bytes:
     """The file up to the end of its pixels and of a colour profile that it contains."""
-    start, header = struct.unpack_from("<II", content, 10)
-    if header == 12:
-        (width, height, _, bits), compression, size = struct.unpack_from("<HHHH", content, 18), 0, 0
+    start, header = struct.unpack_from("<II", content, BMP_STARTS)
+    if header == BMP_OLDEST:
+        width, height, _planes, bits = struct.unpack_from("<HHHH", content, BMP_SIZES)
+        compression = size = 0
     else:
-        fields = struct.unpack_from("<iiHHII", content, 18)
-        width, height, _, bits, compression, size = fields
+        fields = struct.unpack_from("<iiHHII", content, BMP_SIZES)
+        width, height, _planes, bits, compression, size = fields
     if compression not in (BMP_RLE8, BMP_RLE4):
         size = (width * bits + 31) // 32 * 4 * abs(height)
     end = start + size
-    if header >= 124 and content[70:74] == BMP_PROFILE:
-        end = max(end, 14 + sum(struct.unpack_from("<II", content, 126)))
+    colour_space = content[BMP_COLOUR_SPACE : BMP_COLOUR_SPACE + len(BMP_PROFILE)]
+    if header >= BMP_NEWEST and colour_space == BMP_PROFILE:
+        place, length = struct.unpack_from("<II", content, BMP_PROFILE_PLACE)
+        end = max(end, BMP_HEADER + place + length)
     if len(content) < end:
         raise ValueError("the pixels end early")
     return content[:end]

@@ -22,7 +22,7 @@ from annotate.exports.files import Files, documents, seconds_file, without_worke
 from annotate.exports.images import keywords_file
 from annotate.exports.tables import Asked, Extra, Table
 from annotate.images.copies import display_srcset, display_url
-from annotate.kinds.freezing import Drawn, Part
+from annotate.kinds.freezing import Drawn
 from annotate.kinds.wizard import RESPONSES, SELECTION, StepFields
 from annotate.kinds.wording import in_language
 from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Selection, Task
@@ -184,16 +184,16 @@ class TaskKind(ABC):
         """The field of Campaign with its selection or caption set, one of the team's; raises
         CampaignNotPossible."""
         own = Selection.objects.of_team(team)
-        found = own.filter(name=config.selection).first()
-        if found is None:
+        selection = own.filter(name=config.selection).first()
+        if selection is None:
             wanted = (
                 f"there is no selection {config.selection!r}"
                 if config.selection
                 else "name a selection of images"
             )
-            known = ", ".join(own.order_by("name").values_list("name", flat=True)) or "none"
-            raise CampaignNotPossible(f"selection: {wanted}. Existing names: {known}.")
-        return {"selection": found}
+            existing = ", ".join(own.order_by("name").values_list("name", flat=True)) or "none"
+            raise CampaignNotPossible(f"selection: {wanted}. Existing names: {existing}.")
+        return {"selection": selection}
 
     def language_of_material(self, config: CampaignConfig, team: Team) -> str:  # noqa: ARG002
         """The one language of the captions that workers read; empty if there are none, or if it is
@@ -204,18 +204,18 @@ class TaskKind(ABC):
         """The file with the language of the captions that workers read, if it names none."""
         if "language" in config.model_fields_set:
             return config
-        found = self.language_of_material(config, team)
-        if not found:
+        language = self.language_of_material(config, team)
+        if not language:
             return config
         style = config.captions.style
         english = self.default_texts(ENGLISH, style)
         texts = {
             key: text
-            for key, text in self.default_texts(found, style).items()
+            for key, text in self.default_texts(language, style).items()
             if getattr(config.hit, key) == english[key]
         }
         hit = config.hit.model_copy(update=texts)
-        return config.model_copy(update={"language": found, "hit": hit})
+        return config.model_copy(update={"language": language, "hit": hit})
 
     def default_texts(self, language: str, style: str = "") -> dict[str, str]:
         """The default title and description for captions of this style; in English if they have no
@@ -235,8 +235,8 @@ class TaskKind(ABC):
         for code, _ in settings.LANGUAGES:
             if config.hit.title == self.default_texts(code, config.captions.style)["title"]:
                 is_own = code.partition("-")[0] == own
-                found, wanted = language_of(code).name, language_of(config.language).name
-                return "" if is_own else f"The title is in {found}, and the campaign in {wanted}."
+                used, wanted = language_of(code).name, language_of(config.language).name
+                return "" if is_own else f"The title is in {used}, and the campaign in {wanted}."
         return ""
 
     @abstractmethod
@@ -400,14 +400,9 @@ class TaskKind(ABC):
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """Copy the drawn responses into the release; `numbers` are the workers' numbers in it.
 
-        `drawn` reads them from the database each time, in the order of the tasks.
+        `drawn` reads them from the database each time, in the order of the tasks. With
+        `has_families` it may have the tasks of several campaigns, those about an image together.
         """
-
-    def freeze_languages(
-        self, release: Release, parts: Sequence[Part], numbers: Mapping[int, int]
-    ) -> None:
-        """The same for campaigns in several languages, for task types with `has_families`."""
-        raise NotImplementedError
 
     def methods(self, campaign: Campaign) -> Iterator[str]:  # noqa: ARG002
         """Sentences for the text on a release's methods about what only this task type has."""

@@ -12,6 +12,7 @@ class NumberedBox(NamedTuple):
 
     key: int
     number: int
+    class_key: int
     label: str
     name: str
     is_group: bool
@@ -35,24 +36,24 @@ def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[Numb
     default, so a box has the same number with and without them.
     """
     hidden = hidden_class_numbers()
-    found: dict[int, list[Row]] = {image: [] for image in images}
-    rows = Box.objects.verified().filter(image__in=found)
+    rows_of: dict[int, list[Row]] = {image: [] for image in images}
+    rows = Box.objects.verified().filter(image__in=rows_of)
     for image, object_class, *row in rows.values_list(
         "image_id", "object_class_id", *COLUMNS, *EDGES
     ).iterator():
-        found[image].append((object_class in hidden, *row))
-    return {image: _numbered(rows, parts=parts) for image, rows in found.items()}
+        rows_of[image].append((object_class in hidden, object_class, *row))
+    return {image: _numbered(rows, parts=parts) for image, rows in rows_of.items()}
 
 
 def _numbered(rows: list[Row], *, parts: bool) -> list[NumberedBox]:
     def place(row: Row) -> Row:
-        is_part, key, _, name, _, _, *edges = row
+        is_part, _, key, _, name, _, _, *edges = row
         return (is_part, name.casefold(), *edges, key)
 
-    return [
-        NumberedBox(key, number, label, name, bool(is_group), bool(is_depiction), is_part, *edges)
-        for number, (is_part, key, label, name, is_group, is_depiction, *edges) in enumerate(
-            sorted(rows, key=place), start=1
-        )
-        if parts or not is_part
-    ]
+    boxes = []
+    for number, row in enumerate(sorted(rows, key=place), start=1):
+        is_part, class_key, key, label, name, is_group, is_depiction, *edges = row
+        if parts or not is_part:
+            flags = (bool(is_group), bool(is_depiction), is_part)
+            boxes.append(NumberedBox(key, number, class_key, label, name, *flags, *edges))
+    return boxes

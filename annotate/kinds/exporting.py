@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from django.contrib.auth.models import User
+
 from annotate.exports.card import card
 from annotate.exports.files import documents
 from annotate.exports.formats import Format
@@ -27,8 +29,8 @@ from annotate.exports.images import (
 from annotate.exports.provenance import about_release, collection_of
 from annotate.exports.tables import Asked, Content, Extra, Table
 from annotate.kinds import KINDS
-from annotate.models import Release
-from annotate.queries.releases import domains_of_release
+from annotate.models import HiddenExport, Release
+from annotate.queries.releases import domains_of_images
 from corpora.errors import DomainError
 from corpora.selection.domains import DomainTable
 from corpora.writing import MANIFEST, Digest, File, Progress, dump, encoded, write_folder
@@ -37,8 +39,8 @@ from corpora.writing import MANIFEST, Digest, File, Progress, dump, encoded, wri
 def extras_of(release: Release) -> list[Extra]:
     """The extras that a release of this task type has."""
     tables = KINDS[release.campaign.kind].tables(release)
-    found = {column.extra for table in tables for column in table.columns}
-    return [extra for extra in Extra if extra in found]
+    in_tables = {column.extra for table in tables for column in table.columns}
+    return [extra for extra in Extra if extra in in_tables]
 
 
 def content_of(
@@ -49,9 +51,9 @@ def content_of(
     Raises DomainError if the release cannot have one of the extras, or domains by another table.
     """
     kind = KINDS[release.campaign.kind]
-    domains = domains_of_release(release, table) if table else None
+    domains = domains_of_images(release, table) if table else None
     asked = Asked(_known(release, extras), domains)
-    images, *others = [each.with_extras(asked.extras) for each in kind.tables(release)]
+    images, *others = [table.with_extras(asked.extras) for table in kind.tables(release)]
     if domains is not None:
         images = _with_domains(images, domains, release)
     return Content(
@@ -68,13 +70,13 @@ def content_of(
 
 def _known(release: Release, extras: Collection[Extra]) -> list[Extra]:
     """The extras in their order; raises DomainError if the release cannot have one."""
-    known = extras_of(release)
-    if unknown := [extra for extra in Extra if extra in extras and extra not in known]:
+    possible = extras_of(release)
+    if unknown := [extra for extra in Extra if extra in extras and extra not in possible]:
         raise DomainError(
             f"{release} has no {' and no '.join(unknown)}, because it is a release of "
-            f"{KINDS[release.campaign.kind].answers_name}. It has: {', '.join(known) or 'none'}."
+            f"{KINDS[release.campaign.kind].answers_name}. It has: {', '.join(possible) or 'none'}."
         )
-    return [extra for extra in known if extra in extras]
+    return [extra for extra in possible if extra in extras]
 
 
 def _with_domains(images: Table, domains: Mapping[int, str | None], release: Release) -> Table:
@@ -117,6 +119,18 @@ def export_archive(
     release, content = content.release, replace(content, has_images=images is not None)
     files = bundle(content, chosen, images or ())
     return zipped(files, folder=release.name, at=release.created_at)
+
+
+def write_with_hidden(*, release: Release, out_dir: Path, actor: User, at: datetime) -> list[Path]:
+    """Log that this person exports the captions that the release hides, and write its files with
+    them; return the files' paths.
+
+    Raises DomainError if the release hides nothing, or if a file cannot be written.
+    """
+    if release.hidden is None:
+        raise DomainError(f"Release {release} hides no captions. Export it without --hidden.")
+    HiddenExport.objects.create(release=release, actor=actor, at=at)
+    return KINDS[release.campaign.kind].write(release, out_dir, hidden=True)
 
 
 MODE = 0o100644 << 16

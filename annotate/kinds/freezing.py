@@ -1,11 +1,31 @@
 """What a release draws, and what the releases of several task types save alike."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from annotate.campaign_file import CampaignConfig
+from django.db.models import QuerySet
+
 from annotate.exports.records import create_in_chunks, save_images
-from annotate.models import Release, ReleasedAnswer, ReleasedImage, Task
+from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedImage, Response, Task
+from annotate.writing import Characters
+
+# Lookups from a response to what the draw needs to know of it: the first fields of a CountingRow.
+DRAWN_BY = ("task__number", "task__wanted", "cannot_describe")
+
+WithAnswers = Callable[..., QuerySet[Any, Any]]
+
+
+class CountingRow(NamedTuple):
+    """A response that counts, as the draw reads it."""
+
+    number: int  # of its task
+    wanted: int  # by its task
+    reason: str  # why the image cannot be described; empty if the worker does not say so
+    values: Sequence[Any]  # of the columns that the caller needs
 
 
 class Candidate(NamedTuple):
@@ -36,17 +56,108 @@ class Drawn(NamedTuple):
     responses: list[Candidate]
 
 
-class Part(NamedTuple):
-    """A campaign of a release of several languages, with what was drawn from it."""
+class Draw:
+    """The responses drawn for each complete task of the campaigns, which have the same images, by
+    the number of the image, and then in the order of the campaigns.
 
-    config: CampaignConfig
-    drawn: Iterable[Drawn]
+    It can be read several times in the transaction of a release, and is the same each time. So
+    nobody has to hold all answers of a campaign in memory. `with_answers` is that of the task type.
+    """
+
+    def __init__(self, campaigns: Sequence[Campaign], seed: int, with_answers: WithAnswers) -> None:
+        self.campaigns, self.seed, self.with_answers = campaigns, seed, with_answers
+        # The numbers in the release of the files that responses were imported from.
+        self.imports: dict[int | None, int] = {}
+
+    def __iter__(self) -> Iterator[Drawn]:
+        return merge(*map(self._of, self.campaigns), key=lambda drawn: drawn.task.number)
+
+    def _of(self, campaign: Campaign) -> Iterator[Drawn]:
+        columns = ("pk", "worker_id", "seconds", "primed", "imported_from_id")
+        rows = self.with_answers(_counting(campaign), *DRAWN_BY, *columns)
+        tasks = campaign.tasks.with_material().order_by("number").iterator()
+        for number, drawn in self._sampled(campaign, rows):
+            # Both are in the order of the numbers, so this goes on from the last task.
+            task = next(task for task in tasks if task.number == number)
+            task.campaign = campaign
+            yield Drawn(task, [self._candidate(row) for row in drawn])
+
+    def _candidate(self, row: CountingRow) -> Candidate:
+        pk, worker, seconds, primed, file, answer = row.values
+        return Candidate(
+            pk=pk,
+            worker_id=worker,
+            seconds=seconds,
+            primed=primed,
+            cannot_describe=row.reason,
+            import_number=self.imports.get(file),
+            answer=answer,
+        )
+
+    def origins(self) -> Iterator[tuple[int, int | None]]:
+        """The worker of each drawn response, and the file that it was imported from, if any."""
+        for row in self._rows("worker_id", "imported_from_id"):
+            worker, file = row.values
+            yield worker, file
+
+    def characters(self) -> Iterator[Characters]:
+        """The characters of each drawn text by the way in which they came. A reason is no text."""
+        for row in self._rows("behaviour__characters"):
+            if not row.reason:
+                (characters,) = row.values
+                yield characters
+
+    def _rows(self, *columns: str) -> Iterator[CountingRow]:
+        """Each drawn response with these columns."""
+        for campaign in self.campaigns:
+            rows = _counting(campaign).values_list(*DRAWN_BY, *columns)
+            for _, drawn in self._sampled(campaign, rows):
+                yield from drawn
+
+    def _sampled(
+        self, campaign: Campaign, rows: QuerySet[Any, Any]
+    ) -> Iterator[tuple[int, list[CountingRow]]]:
+        """The number of each complete task of the campaign, with the responses drawn for it. `rows`
+        are those that count, with values of DRAWN_BY and then of further columns."""
+        rng = random.Random(self.seed)
+        quorum = campaign.config.captions.cannot_describe_quorum
+        named = (
+            CountingRow(number, wanted, reason, values)
+            for number, wanted, reason, *values in rows.iterator()
+        )
+        for (number, wanted), of_task in groupby(named, key=attrgetter("number", "wanted")):
+            responses = list(of_task)
+            if len(responses) >= wanted:
+                yield number, draw(responses, wanted, quorum, rng)
+
+
+def _counting(campaign: Campaign) -> QuerySet[Response]:
+    # By the campaign of the task, so that SQLite reads the tasks in their order, with the responses
+    # of each, instead of sorting all responses.
+    responses = Response.objects.filter(task__campaign=campaign).counting()
+    return responses.order_by("task__number", "pk")
+
+
+def draw(
+    rows: Sequence[CountingRow], wanted: int, quorum: int, rng: random.Random
+) -> list[CountingRow]:
+    """As many of one task's responses as wanted; if as many of these as the quorum say that the
+    image cannot be described, only those that do.
+
+    The positions that are drawn depend on the number of responses alone.
+    """
+    drawn = rng.sample(rows, wanted)
+    reasons = [row for row in drawn if row.reason]
+    return reasons if len(reasons) >= quorum else drawn
 
 
 def as_submitted(drawn: Iterable[Drawn]) -> list[Drawn]:
     """What was drawn in the order of submission, for task types for which that of the draw has no
     meaning."""
-    return [Drawn(task, sorted(responses, key=lambda each: each.pk)) for task, responses in drawn]
+    return [
+        Drawn(task, sorted(responses, key=lambda response: response.pk))
+        for task, responses in drawn
+    ]
 
 
 def save_items(

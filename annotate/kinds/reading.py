@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from annotate.campaign_file import REQUIREMENTS, CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
 from annotate.kinds.wording import in_language
+from corpora.errors import DomainError
 from corpora.language.languages import ENGLISH, LANGUAGE_TAG, checked_tag
 from corpora.language.text import PARAGRAPH
 from corpora.reading.files import open_text, printable, short
@@ -29,13 +30,14 @@ TEXTS = (
     "captions.cannot_describe",
     "instructions.intro",
     "instructions.rules",
+    "instructions.bad",
 )
 # Thresholds for paragraphs of 100 to 200 words, by `benchmarks.flags` (docs/flags.md).
 PARAGRAPH_FLAGS = {"copy_similarity": 0.75, "unlike": 0.3}
 PRESETS = {name: values for kind in KINDS.values() for name, values in kind.presets.items()}
 
 
-class CampaignFileError(Exception):
+class CampaignFileError(DomainError):
     """The campaign file cannot be used; the message names the keys with errors."""
 
 
@@ -46,15 +48,15 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
     whole.setdefault("kind", DEFAULT_KIND)
     faults = list(_unknown(whole, kind))
     if kind is not None and kind.section is not None:
-        section, found = _checked(kind.section, whole.get(kind.name, {}), kind.name)
-        faults += found
+        section, more = _checked(kind.section, whole.get(kind.name, {}), kind.name)
+        faults += more
         whole[kind.name] = section.model_dump(mode="json") if section else {}
         if section and (number := kind.responses_of(section)):
             whole["responses"] = number
     if kind is not None and not kind.has_languages and whole.get("language", "en") != "en":
         faults.append(f'language: campaigns of kind {kind.name!r} are in English, "en"')
-    config, found = _checked(CampaignConfig, whole)
-    faults = [*found, *faults]
+    config, more = _checked(CampaignConfig, whole)
+    faults = [*more, *faults]
     if config is None or faults:
         raise CampaignFileError("\n".join(faults))
     return config
@@ -84,8 +86,8 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _chosen(values: Mapping[str, Any], section: str, key: str) -> str:
     """The text of this key; empty if the file, which may be invalid, has none."""
-    found = values.get(section)
-    text = found.get(key) if isinstance(found, dict) else None
+    of_section = values.get(section)
+    text = of_section.get(key) if isinstance(of_section, dict) else None
     return text if isinstance(text, str) else ""
 
 
@@ -119,11 +121,18 @@ def _translated(preset: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(preset)
     for path in TEXTS:
         section, _, key = path.partition(".")
-        text = preset.get(section, {}).get(key)
-        if text:
-            shown = gettext(text) if isinstance(text, str) else tuple(map(gettext, text))
-            result[section] = {**result[section], key: shown}
+        if text := preset.get(section, {}).get(key):
+            result[section] = {**result[section], key: _in_language(text)}
     return result
+
+
+def _in_language(text: Any) -> Any:
+    """A text, or those of a list or a table, in the active language."""
+    if isinstance(text, str):
+        return gettext(text)
+    if isinstance(text, Mapping):
+        return {key: _in_language(value) for key, value in text.items()}
+    return tuple(map(_in_language, text))
 
 
 def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,9 +151,9 @@ def kind_of(values: Mapping[str, Any]) -> TaskKind | None:
 
 def _unknown(values: Mapping[str, Any], kind: TaskKind | None) -> Iterator[str]:
     """One error message for each unknown key."""
-    known = {*CampaignConfig.model_fields, *([kind.name] if kind and kind.section else [])}
+    known_keys = {*CampaignConfig.model_fields, *([kind.name] if kind and kind.section else [])}
     for key in values:
-        if key not in known:
+        if key not in known_keys:
             yield f"{printable(str(key)[:100])}: there is no such key"
     preset = values.get("preset")
     if isinstance(preset, str) and preset not in PRESETS:
@@ -247,10 +256,10 @@ def _tags(values: Mapping[str, Any]) -> list[str]:
 
 
 def _translations(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    found = values.get(TRANSLATIONS, {})
-    if not isinstance(found, Mapping):
+    translations = values.get(TRANSLATIONS, {})
+    if not isinstance(translations, Mapping):
         raise CampaignFileError(f"{TRANSLATIONS}: write sections such as [translations.de.hit]")
-    for tag, sections in found.items():
+    for tag, sections in translations.items():
         if tag not in values.get(LANGUAGES, []):
             raise CampaignFileError(f"{TRANSLATIONS}: {short(tag)} is not in {LANGUAGES}")
         if not isinstance(sections, Mapping) or any(
@@ -260,4 +269,4 @@ def _translations(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
             raise CampaignFileError(
                 f"{TRANSLATIONS}.{tag}: a translation has the sections {', '.join(TRANSLATED)}"
             )
-    return found
+    return translations

@@ -4,7 +4,6 @@ A field's name is the key's name in the campaign file, with `__` for the dot: `h
 `hit.reward`.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -17,6 +16,7 @@ from django.db.models import QuerySet
 
 from accounts.models import Team
 from annotate.models import CaptionSet, Release, Selection
+from corpora.reading.json_files import is_number
 from shared.number_fields import HOW, AmountField, WholeNumberField
 
 # More digits would not be rounded exactly.
@@ -46,7 +46,10 @@ def listed(value: Any) -> list[Any]:
 
 
 class Text(FileField, forms.CharField):
-    pass
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        errors = {"max_length": f"Enter at most {max_length:,} characters."}
+        errors |= options.pop("error_messages", {})
+        super().__init__(max_length=max_length, error_messages=errors, **options)
 
 
 class Choice(FileField, forms.ChoiceField):
@@ -151,7 +154,7 @@ class Hours(FileField, AmountField):
 
 def _in_full(value: Any, *, times: int = 1) -> str:
     """A number with all its digits; anything else as text."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value):
         return "" if value is None else str(value)
     text = f"{Decimal(str(value)) * times:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -194,11 +197,11 @@ _TEXTS = {written: text for text, written in _WRITTEN.items()}
 
 
 def on_a_line(text: Any, special: str) -> str:
-    return re.sub(f"[{special}]", lambda found: _WRITTEN[found[0]], str(text))
+    return re.sub(f"[{special}]", lambda match: _WRITTEN[match[0]], str(text))
 
 
 def text_of(line: str) -> str:
-    return re.sub(r"\\[\\nr|]", lambda found: _TEXTS[found[0]], line.strip())
+    return re.sub(r"\\[\\nr|]", lambda match: _TEXTS[match[0]], line.strip())
 
 
 def lines_of(cleaned: Any) -> list[str]:
@@ -208,8 +211,8 @@ def lines_of(cleaned: Any) -> list[str]:
 class Lines(FileField, forms.CharField):
     """A list of texts, one on each line."""
 
-    def __init__(self, *, rows: int = 3, **options: Any) -> None:
-        options.setdefault("widget", forms.Textarea(attrs={"rows": rows}))
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("widget", forms.Textarea(attrs={"rows": 3}))
         super().__init__(required=False, strip=False, **options)
 
     def as_text(self, value: Any) -> str:
@@ -272,7 +275,7 @@ class StepFields:
         """The same without some fields."""
         return replace(
             self,
-            fields={name: each for name, each in self.fields.items() if name not in names},
+            fields={name: field for name, field in self.fields.items() if name not in names},
             details=tuple(name for name in self.details if name not in names),
             without_classes={
                 name: value for name, value in self.without_classes.items() if name not in names

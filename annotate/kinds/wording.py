@@ -30,9 +30,9 @@ def in_language(tag: str) -> translation.override:
     return translation.override(page_language(tag))
 
 
-def translated(found: Iterable[Problem]) -> list[Problem]:
+def translated(problems: Iterable[Problem]) -> list[Problem]:
     """The problems with their sentences in the active language."""
-    return [replace(problem, sentence=gettext(problem.sentence)) for problem in found]
+    return [replace(problem, sentence=gettext(problem.sentence)) for problem in problems]
 
 
 def quoted(words: str) -> str:

@@ -203,6 +203,7 @@ class Migration(migrations.Migration):
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='caption_sets', to='accounts.team')),
                 ('name', models.SlugField(max_length=100, unique=True)),
                 ('release', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='caption_set', to='annotate.release')),
+                ('language', models.CharField(blank=True, db_default='', default='', max_length=20)),
                 ('created_at', models.DateTimeField()),
             ],
             options={

@@ -97,9 +97,9 @@ class Campaign(models.Model):
     @property
     def material(self) -> Selection | CaptionSet:
         """The selection of images or the caption set that the campaign works on."""
-        found = self.selection or self.caption_set
-        assert found is not None, "the database keeps one of the two"
-        return found
+        material = self.selection or self.caption_set
+        assert material is not None, "the database keeps one of the two"
+        return material
 
     @cached_property
     def config(self) -> CampaignConfig:

@@ -1,5 +1,6 @@
 """Releases. The data are copied into these tables, so that a release never changes."""
 
+from functools import cached_property
 from typing import Self
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db.models import OuterRef, Q
 from django.urls import reverse
 
 from accounts.models import Team, TeamRows
+from annotate.campaign_file import CampaignConfig
 from annotate.models.campaigns import Campaign, Task
 from annotate.models.responses import Response
 from background.models import Job
@@ -77,6 +79,11 @@ class Release(models.Model):
     def team(self) -> Team:
         return self.campaign.team
 
+    @cached_property
+    def config(self) -> CampaignConfig:
+        """The campaign file as it was when the release was made; a draft can change since."""
+        return CampaignConfig.model_validate(self.context["campaign_file"])
+
     @property
     def language(self) -> str:
         """BCP 47 tag of the captions' language, or of the first of several."""
@@ -84,8 +91,8 @@ class Release(models.Model):
 
     @property
     def source(self) -> str:
-        """The name of the campaign, or of the family of campaigns, that was released."""
-        return self.campaign.family if self.languages else self.campaign.slug
+        """The name of the campaign, or of the family of campaigns, as it was released."""
+        return self.campaign.family if self.languages else self.config.name
 
 
 class ReleasedImage(models.Model):

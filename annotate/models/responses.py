@@ -50,9 +50,13 @@ class ImportedFile(models.Model):
 class Submission(models.Model):
     """What one worker submitted together: its responses have it in common.
 
-    It needs no column but its key, which the packages above share with it: an assignment of the
-    marketplace has the key of its submission.
+    The packages above share its key: an assignment of the marketplace has the key of its
+    submission.
     """
+
+    # Since when it counts as never made, because the marketplace does not have it. Its responses
+    # stay discarded until it is found.
+    lost_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"submission {self.pk}"

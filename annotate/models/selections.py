@@ -78,6 +78,8 @@ class CaptionSet(models.Model):
     release = models.OneToOneField(
         "Release", models.PROTECT, null=True, blank=True, related_name="caption_set"
     )
+    # BCP 47 tag of all its captions; empty if it is not known.
+    language = models.CharField(max_length=20, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
 
     objects = CaptionSetQuerySet.as_manager()

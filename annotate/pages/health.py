@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from background.figures import queue_length
+from background.gauges import queue_length
 from shared.health import check_database, check_folder, check_migrations, readiness
 
 

@@ -20,14 +20,14 @@ def campaign_of(
     """
     rows = Campaign.objects.all() if rows is None else rows
     visible = rows.select_related("team").filter(team__in=Team.objects.of(request.user))
-    found = get_object_or_404(visible, slug=slug)
-    require(request, found.team, may)
-    return found
+    campaign = get_object_or_404(visible, slug=slug)
+    require(request, campaign.team, may)
+    return campaign
 
 
 def release_of(request: Any, name: str, *, may: Right = Right.VIEW) -> Release:
     """The release with its campaign; raises as `campaign_of` does."""
     rows = Release.objects.visible_to(request.user).select_related("campaign__team")
-    found = get_object_or_404(rows, name=name)
-    require(request, found.campaign.team, may)
-    return found
+    release = get_object_or_404(rows, name=name)
+    require(request, release.campaign.team, may)
+    return release

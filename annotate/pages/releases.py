@@ -4,7 +4,7 @@ Jobs write archives and reports, so that nobody waits.
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,7 +14,6 @@ from django.db.models import Count, Q, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Right
@@ -50,29 +49,29 @@ def releases(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def release(request: HttpRequest, name: str) -> HttpResponse:
+def release_page(request: HttpRequest, name: str) -> HttpResponse:
     """Show a release: its contents, its files and its first images."""
-    found = release_of(request, name)
-    kind = KINDS[found.campaign.kind]
-    images = found.images.select_related("task__image", "task__campaign")
+    release = release_of(request, name)
+    kind = KINDS[release.campaign.kind]
+    images = release.images.select_related("task__image", "task__campaign")
     page = page_of(images.prefetch_related(*kind.released_relations), request, per_page=10)
     context = {
-        "release": found,
-        "campaign": found.campaign,
+        "release": release,
+        "campaign": release.campaign,
         "kind": kind,
-        "files": list(kind.downloads(found)),
+        "files": list(kind.downloads(release)),
         "formats": FORMATS.values(),
-        "extras": extras_of(found),
-        "export_form": ExportForm(found),
-        "exports": exports_of(found),
-        "without_licence": without_licence(found),
-        "archive_days": days_kept(),
-        "image_count": found.images.count(),
-        "report": report_of(found),
-        "imports": imports_of(found),
-        "quality": list(quality_of(found)),
-        "withdrawn_count": withdrawn_in(found),
-        **(_hidden(found) if found.hidden else {}),
+        "extras": extras_of(release),
+        "export_form": ExportForm(release),
+        "exports": exports_of(release),
+        "without_licence": without_licence(release),
+        "archive_days": ARCHIVES_ARE_KEPT.days,
+        "image_count": release.images.count(),
+        "report": report_of(release),
+        "imports": imports_of(release),
+        "quality": list(quality_of(release)),
+        "withdrawn_count": withdrawn_in(release),
+        **(_hidden(release) if release.hidden else {}),
         "page": page,
         # Images without classes, as one's own photographs, have no domains.
         "has_domains": any(image.record.get("domain") for image in page),
@@ -103,14 +102,14 @@ CONTENT_TYPES = {
 }
 
 
-def stream_release_file(found: Release, file: str) -> StreamingHttpResponse:
+def stream_release_file(release: Release, file: str) -> StreamingHttpResponse:
     """The streamed file; raises Http404 if there is no such file."""
-    files = KINDS[found.campaign.kind].downloads(found)
+    files = KINDS[release.campaign.kind].downloads(release)
     if file not in files:
         raise Http404(f"This release has no file {file!r}.")
     content_type = CONTENT_TYPES[PurePosixPath(file).suffix]
-    response = StreamingHttpResponse(files[file](found), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{found.name}-{file}"'
+    response = StreamingHttpResponse(files[file](release), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{release.name}-{file}"'
     return response
 
 
@@ -122,8 +121,8 @@ class ExportForm(forms.Form):
 
     def __init__(self, release: Release, data: Any = None) -> None:
         super().__init__(data, label_suffix="", auto_id="export-%s")
-        possible = [each for each in FORMATS.values() if not each.absent_packages]
-        formats = [(each.name, each.title) for each in possible]
+        possible = [form for form in FORMATS.values() if not form.absent_packages]
+        formats = [(form.name, form.title) for form in possible]
         self.fields["format"] = forms.ChoiceField(label="Format", choices=formats)
         extras = [(str(extra), str(extra)) for extra in extras_of(release)]
         # Workers saw the others at an address of somebody else's, so there is no file to copy.
@@ -147,7 +146,7 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
         messages.warning(request, "Choose one of the formats.")
         return redirect(release)
     given = form.cleaned_data
-    extras = [each for each in given.get("extras", []) if each != IMAGES]
+    extras = [extra for extra in given.get("extras", []) if extra != IMAGES]
     arguments = {
         "format": given["format"],
         "extras": extras,
@@ -166,11 +165,6 @@ def exports_of(release: Release) -> QuerySet[Job]:
     return jobs.filter(written | ~Q(status="DONE"))[:MOST_SHOWN]
 
 
-def days_kept() -> int:
-    """Days after which an archive is deleted."""
-    return ARCHIVES_ARE_KEPT // timedelta(days=1)
-
-
 class UnknownExtra(DomainError):
     """The request asks for an extra that does not exist."""
 
@@ -185,23 +179,25 @@ def release_archive(request: HttpRequest, name: str, file_format: str) -> HttpRe
         return redirect("annotate:release", name)
 
 
-def stream_archive(release: Release, format: str, extras: Iterable[str]) -> StreamingHttpResponse:
+def stream_archive(
+    release: Release, file_format: str, extras: Iterable[str]
+) -> StreamingHttpResponse:
     """The streamed archive; each of `extras` may be a list with commas.
 
     Raises Http404 if there is no such format, and DomainError if the release cannot be
     exported in this way.
     """
-    if format not in FORMATS:
-        raise Http404(f"There is no format {format!r}.")
+    if file_format not in FORMATS:
+        raise Http404(f"There is no format {file_format!r}.")
     content = content_of(release, _extras(extras))
-    archive = export_archive(content, FORMATS[format])
+    archive = export_archive(content, FORMATS[file_format])
     response = StreamingHttpResponse(archive, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{release.name}-{format}.zip"'
+    response["Content-Disposition"] = f'attachment; filename="{release.name}-{file_format}.zip"'
     return response
 
 
 def _extras(given: Iterable[str]) -> list[Extra]:
-    names = [name for each in given for name in each.split(",") if name]
+    names = [name for part in given for name in part.split(",") if name]
     if unknown := [name for name in names if name not in list(Extra)]:
         raise UnknownExtra(f"There is no {unknown[0]!r}. Known are {', '.join(Extra)}.")
     return [Extra(name) for name in names]
@@ -254,16 +250,3 @@ def report_of(release: Release) -> dict[str, Any] | None:
         return {"created_at": datetime.fromtimestamp(page.stat().st_mtime, UTC)}
     except FileNotFoundError:
         return None
-
-
-app_name = "annotate"
-
-urlpatterns = [
-    path("", releases, name="releases"),
-    path("<slug:name>/", release, name="release"),
-    path("<slug:name>/formats/<slug:file_format>.zip", release_archive, name="release_archive"),
-    path("<slug:name>/exports/", export, name="export"),
-    path("<slug:name>/report/", report, name="report"),
-    path("<slug:name>/report/<str:file>", report_file, name="report_file"),
-    path("<slug:name>/<str:file>", release_file, name="release_file"),
-]

@@ -132,8 +132,8 @@ def pools_of(
     )
     titles = {n: f"{n} classes" for n in counts} | {RICH: f"more than {MOST_CLASSES} classes"}
     pools = [Pool(titles[n], number, chosen.get(n, 0)) for n, number in counts.items()]
-    found = Pools(pools, total["images"] - total["upright"], 0)
-    return found._replace(poor=total["upright"] - found.available)
+    counted_pools = Pools(pools, total["images"] - total["upright"], 0)
+    return counted_pools._replace(poor=total["upright"] - counted_pools.available)
 
 
 def _stored(split: str, ignored: Sequence[str]) -> dict[int, int] | None:
@@ -155,8 +155,8 @@ def count_by_classes(images: QuerySet[Image], ignored: Collection[str]) -> dict[
     counted = by_image.annotate(classes=Count("object_class", distinct=True))
     numbers = {f"n{n}": Count("classes", filter=Q(classes=n)) for n in range(FEWEST_CLASSES, RICH)}
     numbers[f"n{RICH}"] = Count("classes", filter=Q(classes__gte=RICH))
-    found = counted.aggregate(**numbers)
-    return {n: found[f"n{n}"] for n in range(FEWEST_CLASSES, RICH + 1)}
+    counts = counted.aggregate(**numbers)
+    return {n: counts[f"n{n}"] for n in range(FEWEST_CLASSES, RICH + 1)}
 
 
 def is_by_nocaps(selection: Selection) -> bool:

@@ -1,7 +1,7 @@
 """Keywords of images, and the classes that are hidden from workers."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
@@ -47,7 +47,8 @@ def hidden_class_numbers() -> set[int]:
 
 def hidden_classes() -> list[ObjectClass]:
     """Classes that are never shown as keywords, by name."""
-    return list(ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("name"))
+    found = ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("pk")
+    return sorted(found, key=lambda one: one.name)
 
 
 def own_without_classes(selection: Selection) -> set[int]:
@@ -76,7 +77,7 @@ def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
 def keywords_by_key(images: Collection[int]) -> dict[int, list[str]]:
     """The keywords of the images with these primary keys, in two queries."""
     classes = _classes_by_image(images)
-    return {image: priming.keywords(found.values()) for image, found in classes.items()}
+    return {image: priming.keywords(named.values()) for image, named in classes.items()}
 
 
 def keywords_in(
@@ -94,20 +95,11 @@ def names_in(language: str) -> dict[int, str]:
 
     A class without a name in `pt-BR` has its name in `pt`.
     """
-    return _names("object_class_id", language)
-
-
-def names_by_label(language: str) -> dict[str, str]:
-    """The same by the class's label, in one query."""
-    return _names("object_class__label", language)
-
-
-def _names(key: str, language: str) -> dict[Any, str]:
     tags = tags_from_narrow(language)
     rows = ClassName.objects.filter(language__in=tags)
-    found = rows.values_list("language", key, "name")
+    names = rows.values_list("language", "object_class_id", "name")
     # Narrower tags come last, so that their names win.
-    ordered = sorted(found, key=lambda row: -tags.index(row[0]))
+    ordered = sorted(names, key=lambda row: -tags.index(row[0]))
     return {object_class: name for _, object_class, name in ordered}
 
 

@@ -70,7 +70,7 @@ def pages_for(lacking: Mapping[int, int], config: CampaignConfig) -> int:
         most = max((lacks for lacks, tasks in lacking.items() if tasks), default=0)
         return max(ceil(responses / size), most)
     rounds = range(1, max(lacking, default=0) + 1)
-    tasks = (sum(n for lacks, n in lacking.items() if lacks >= each) for each in rounds)
+    tasks = (sum(n for lacks, n in lacking.items() if lacks >= least) for least in rounds)
     return sum(ceil(number / size) for number in tasks)
 
 
@@ -100,11 +100,11 @@ def _groups(
     tasks: QuerySet[Task], lacks_of: Callable[[F], Combinable] = lambda missing: missing
 ) -> defaultdict[int, list[Group]]:
     """The groups of each campaign's tasks by its primary key."""
-    found = defaultdict[int, list[Group]](list)
+    groups = defaultdict[int, list[Group]](list)
     rows = tasks.order_by().values_list("campaign", "wanted", lacks_of(F("answers_missing")))
     for campaign, wanted, lacks, number in rows.annotate(Count("pk")):
-        found[campaign].append((wanted, lacks, number))
-    return found
+        groups[campaign].append((wanted, lacks, number))
+    return groups
 
 
 def _progress(groups: list[Group]) -> Progress:

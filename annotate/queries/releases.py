@@ -8,14 +8,35 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import ObjectClass, Release, ReleasedAnswer, ReleasedCaption, Role
+from annotate.models import (
+    GivenCaption,
+    ObjectClass,
+    Release,
+    ReleasedAnswer,
+    ReleasedCaption,
+    Role,
+)
 from corpora.errors import DomainError
 from corpora.selection.domains import PRESETS, DomainTable, LabelledClass, preset
 
 
 def domains_of_release(release: Release, table: DomainTable | None = None) -> dict[int, str | None]:
+    """The domain of each image by its number, as `domains_of_images` has it; that of a region is
+    the one of its own class."""
+    domains = domains_of_images(release, table)
+    table = table or preset(release.context["domains"]["name"])
+    regions = release.images.filter(record__has_key="region")
+    columns = ("number", "record__region", "details__boxes")
+    for number, region, boxes in regions.values_list(*columns).iterator():
+        is_part = any(box["class"] == region["class"] and not box["is_keyword"] for box in boxes)
+        shown = set() if is_part else {(region["class"], region["name"])}
+        domains[number] = table.of_image(shown)
+    return domains
+
+
+def domains_of_images(release: Release, table: DomainTable | None = None) -> dict[int, str | None]:
     """The domain of each image by its number; None for an image of no class.
 
     Without a table they are as the release records them. With one they follow from the classes that
@@ -49,11 +70,11 @@ def language_in(release: Release, wanted: str | None) -> str:
         if wanted:
             raise DomainError("A release knows its language. --language is for captions files.")
         return ""
-    known = ", ".join(release.languages)
+    languages = ", ".join(release.languages)
     if wanted is None:
-        raise DomainError(f"{release} has captions in {known}; choose one with --language.")
+        raise DomainError(f"{release} has captions in {languages}; choose one with --language.")
     if wanted not in release.languages:
-        raise DomainError(f"{release} has no captions in {wanted}, but in {known}.")
+        raise DomainError(f"{release} has no captions in {wanted}, but in {languages}.")
     return wanted
 
 
@@ -91,6 +112,17 @@ def baseline_of_release(release: Release, language: str = "") -> dict[int, str]:
     return dict(captions_with_hidden(release, Role.BASELINE, language))
 
 
+def not_withdrawn(captions: QuerySet[GivenCaption]) -> QuerySet[GivenCaption]:
+    """Without the captions of releases that were withdrawn since, which no worker is shown."""
+    withdrawn = ReleasedCaption.objects.filter(
+        image__release=OuterRef("caption_set__release"),
+        image__task__image=OuterRef("image"),
+        text=OuterRef("text"),
+        response__withdrawn_at__isnull=False,
+    )
+    return captions.exclude(Exists(withdrawn))
+
+
 # Keys in one statement.
 BATCH = 500
 
@@ -102,11 +134,11 @@ def withdrawn_in(release: Release) -> int:
 
 def releases_with(responses: Collection[int]) -> dict[str, int]:
     """How many of these withdrawn responses each release has, by the release's name."""
-    found: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     keys = sorted(responses)
     for start in range(0, len(keys), BATCH):
-        found += _numbers(Q(response__in=keys[start : start + BATCH]))
-    return dict(sorted(found.items()))
+        numbers += _numbers(Q(response__in=keys[start : start + BATCH]))
+    return dict(sorted(numbers.items()))
 
 
 def _numbers(which: Q) -> Counter[str]:

@@ -20,11 +20,14 @@ def with_words(rows: ResponseQuerySet, field: str, words: str) -> ResponseQueryS
 
 def _escaped(word: str) -> str:
     """The word as a regular expression that all databases read in the same way."""
-    return "".join(one if one.isalnum() else f"\\{one}" if one.isascii() else one for one in word)
+    return "".join(
+        character if character.isalnum() else f"\\{character}" if character.isascii() else character
+        for character in word
+    )
 
 
 def if_few(keys: QuerySet[Any, int]) -> list[int] | None:
     """The keys if there are at most FEW. PostgreSQL does not know how rare a word is: given the
     keys, it reads just these responses, and otherwise it looks through them in their order."""
-    found = list(keys[: FEW + 1])
-    return found if len(found) <= FEW else None
+    first_keys = list(keys[: FEW + 1])
+    return first_keys if len(first_keys) <= FEW else None

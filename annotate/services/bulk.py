@@ -199,16 +199,16 @@ class Target:
     @property
     def on_conflict(self) -> str:
         """SQL clause that updates an existing row, but only if it differs."""
-        rest, where = self.rest, f" WHERE {self.condition}" if self.condition else ""
+        others, where = self.rest, f" WHERE {self.condition}" if self.condition else ""
         conflict = f"ON CONFLICT ({', '.join(self.columns(self.unique))}){where}"
-        if not rest:
+        if not others:
             return f"{conflict} DO NOTHING"
         different = "IS NOT" if connection.vendor == "sqlite" else "IS DISTINCT FROM"
         return (
             f"{conflict} DO UPDATE SET "
-            + ", ".join(f"{column} = excluded.{column}" for column in rest)
-            + f" WHERE ({', '.join(f'{self.table}.{column}' for column in rest)}) {different} "
-            + f"({', '.join(f'excluded.{column}' for column in rest)})"
+            + ", ".join(f"{column} = excluded.{column}" for column in others)
+            + f" WHERE ({', '.join(f'{self.table}.{column}' for column in others)}) {different} "
+            + f"({', '.join(f'excluded.{column}' for column in others)})"
         )
 
 
@@ -269,16 +269,16 @@ def _sqlite(target: Target, rows: Iterator[tuple[Any, ...]]) -> tuple[int, int]:
         raw = cursor.connection.cursor()
     width = len(target.fields)
     at_once = min(ROWS_AT_ONCE, (connection.features.max_query_params or 999) // width)
-    rest: list[tuple[Any, ...]] = []
+    incomplete: list[tuple[Any, ...]] = []
 
     def full_statements() -> Iterator[tuple[Any, ...]]:
         while len(values := tuple(chain.from_iterable(islice(rows, at_once)))) == at_once * width:
             yield values
-        rest.append(values)
+        incomplete.append(values)
 
     raw.executemany(_insert(target, at_once), full_statements())
     touched = max(raw.rowcount, 0)
-    for values in filter(None, rest):
+    for values in filter(None, incomplete):
         touched += raw.execute(_insert(target, len(values) // width), values).rowcount
     new = target.model._default_manager.count() - before
     return new, touched - new
@@ -365,7 +365,7 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
         )
         keys = cursor.fetchall()
         _lock_exclusively(
-            cursor, [table, *(other for _, _, other, is_foreign in keys if is_foreign)]
+            cursor, [table, *(referring for _, _, referring, is_foreign in keys if is_foreign)]
         )
         drops = ", ".join(f'DROP CONSTRAINT "{name}"' for name, *_ in keys)
         cursor.execute(f"ALTER TABLE {table} {drops}")

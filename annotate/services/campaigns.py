@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, ProtectedError, Q, QuerySet
 
 from accounts.models import Team
 from accounts.services.teams import first_team
@@ -15,7 +15,9 @@ from annotate.kinds.reading import Plan
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.services import names
 from annotate.services.practice import practice_images
+from annotate.services.responses import close_or_reopen, lock_tasks
 from corpora.errors import DomainError
+from shared.database.transactions import batches
 
 
 class CampaignChanged(DomainError):
@@ -120,10 +122,30 @@ def change_campaign(
     locked.save(update_fields=["slug", "kind", "budget", "config_json", "selection", "caption_set"])
     changed = Campaign.objects.get(pk=locked.pk)  # without the cached file
     if needs_tasks:
-        changed.tasks.all().delete()
-        Task.objects.bulk_create(kind.tasks(changed), batch_size=2000)
+        _replace_tasks(changed)
+    _apply_quorum(changed)
     changed.practice_images.set(practice_images(config, changed).values())
     return changed
+
+
+def _replace_tasks(campaign: Campaign) -> None:
+    """Make the tasks anew from the campaign's file; raises CampaignNotPossible."""
+    try:
+        campaign.tasks.all().delete()
+    except ProtectedError as error:
+        raise CampaignNotPossible(
+            f"{campaign} has made-up gold items, so its images, number of responses and priming "
+            "cannot be changed. Create a new campaign instead."
+        ) from error
+    Task.objects.bulk_create(KINDS[campaign.kind].tasks(campaign), batch_size=2000)
+
+
+def _apply_quorum(campaign: Campaign) -> None:
+    """Close or open the images that imported answers say cannot be described."""
+    said = Response.objects.of(campaign).exclude(cannot_describe="")
+    for batch in batches(sorted(set(said.values_list("task", flat=True)))):
+        lock_tasks(batch)
+        close_or_reopen(batch)
 
 
 def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:

@@ -13,7 +13,6 @@ from annotate.exports.records import create_in_chunks
 from annotate.models import CaptionSet, GivenCaption, Image, Release
 from annotate.queries.images import names_of_images
 from annotate.services import names
-from annotate.services.selections import SLUG
 from corpora.datasets import coco
 from corpora.errors import DomainError
 from corpora.language.text import normalise
@@ -60,13 +59,16 @@ def import_results(
     It belongs to the release's team, or else to `team`, or else to the first one.
 
     Image ids are the keys of the split's images, or the ids that the release's `captions.json`
-    has. Captions of other images are skipped. Raises like import_captions.
+    has. Captions of other images are skipped. Raises like import_captions, and DomainError if the
+    release describes regions: the captions of a set are of whole images.
     """
     captions = coco.read_results(path)
     team = release.campaign.team if release else team or first_team(at=at)
     _check_is_free(name, team)
     if release is None:
         images, where = _images_of_split(split or "", team), f"the split {split!r}"
+    elif release.images.exclude(task__serial=0).exists():
+        raise DomainError(f"{release} describes regions. Captions of a set are of whole images.")
     else:
         numbers = release.images.values_list("number", "task__image")
         ids = {str(number): image for number, image in numbers}
@@ -99,11 +101,13 @@ def _create_set(
         if not normalise(caption.text):
             reason = f"the caption of image {caption.image} has no character that can be seen"
             raise MalformedFile(path, reason)
-    found = ((caption, image_of(caption)) for caption in captions)
-    known = [(caption, image) for caption, image in found if image is not None]
-    if not known:
+    with_images = ((caption, image_of(caption)) for caption in captions)
+    of_split = [(caption, image) for caption, image in with_images if image is not None]
+    if not of_split:
         raise DomainError(f"No caption in {path} belongs to an image of {where}.")
-    made = CaptionSet.objects.create(team=team, name=name, created_at=at)
+    languages = {caption.language for caption, _ in of_split}
+    language = languages.pop() if len(languages) == 1 else ""
+    made = CaptionSet.objects.create(team=team, name=name, language=language, created_at=at)
     rows = (
         GivenCaption(
             caption_set=made,
@@ -112,18 +116,14 @@ def _create_set(
             annotation_id=caption.annotation_id,
             text=normalise(caption.text),
         )
-        for number, (caption, image) in enumerate(known, start=1)
+        for number, (caption, image) in enumerate(of_split, start=1)
     )
     create_in_chunks(GivenCaption, rows)
-    return CaptionCounts(new=len(known), skipped=len(captions) - len(known))
+    return CaptionCounts(new=len(of_split), skipped=len(captions) - len(of_split))
 
 
 def _check_is_free(name: str, team: Team) -> None:
-    if not SLUG.fullmatch(name):
-        raise DomainError(
-            f"{name!r} cannot be the name of a caption set: use up to 100 letters, digits, hyphens "
-            "and underscores."
-        )
+    names.check(name, "caption set")
     if CaptionSet.objects.filter(name=name).exists():
         rows = CaptionSet.objects.all()
         raise DomainError(names.refusal(rows, name=name, team=team, noun="caption set"))

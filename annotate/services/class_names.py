@@ -51,9 +51,9 @@ def _names(file: CsvFile) -> tuple[dict[int, str], int]:
     names: dict[int, str] = {}
     skipped = 0
     for row in read_class_names(file):
-        found = _classes_of(row.label_or_name, labels, classes)
-        skipped += not found
-        for number in found:
+        numbers = _classes_of(row.label_or_name, labels, classes)
+        skipped += not numbers
+        for number in numbers:
             if names.setdefault(number, row.name) != row.name:
                 raise file.wrong(
                     f"{row.label_or_name} was {names[number]!r} before and is {row.name!r} here"

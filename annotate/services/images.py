@@ -16,10 +16,10 @@ from annotate.images.files import BrokenImage
 from annotate.models import Image, ImageSource
 from annotate.services.bulk import take_turns
 from annotate.services.imports import check_owner
-from annotate.services.places import batches
 from annotate.services.published import published_images
 from corpora.errors import DomainError
 from corpora.writing import write_atomically
+from shared.database.transactions import batches
 
 logger = logging.getLogger(__name__)
 

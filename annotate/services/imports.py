@@ -291,7 +291,7 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
     _check_renamed(path, split, content, team)
     classes = _load_classes(list(content.classes.items()), team)
     # COCO's images need no rotation, and COCO names no authors.
-    rest = (ImageSource.COCO.value, split, 0, "", "", "", "")
+    constants = (ImageSource.COCO.value, split, 0, "", "", "", "")
     sizes = _sizes_of_files(ImageSource.COCO, split)
     images = _counted(
         COCO_IMAGES.owned_by(team),
@@ -301,7 +301,7 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
                 image.key,
                 *sizes.get(image.key, (image.width, image.height)),
                 *image[3:],
-                *rest,
+                *constants,
             )
             for image in content.images.values()
         ],
@@ -320,8 +320,12 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
 def _check_renamed(path: Path, split: str, content: coco.Instances, team: Team | None) -> None:
     """Raise MalformedFile if a class of another split's boxes would get another name: files of two
     datasets often number their own categories from 1."""
-    known = ObjectClass.objects.filter(team=team, label__in=content.classes)
-    renamed = {each.pk: each for each in known if content.classes[each.label] != each.name}
+    existing = ObjectClass.objects.filter(team=team, label__in=content.classes)
+    renamed = {
+        object_class.pk: object_class
+        for object_class in existing
+        if content.classes[object_class.label] != object_class.name
+    }
     others = Box.objects.filter(object_class__in=renamed, image__source=ImageSource.COCO)
     used = others.exclude(image__split=split).select_related("image").first() if renamed else None
     if used is not None:

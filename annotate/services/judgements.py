@@ -55,11 +55,11 @@ def described(judged: Release) -> Release | None:
     releases = Release.objects.of_team(judged.campaign.team).filter(
         pk__in=covering.filter(images=wanted).values("image__release")
     )
-    found = list(releases.order_by("name"))
-    if len(found) > 1:
-        names = ", ".join(release.name for release in found)
+    described_by = list(releases.order_by("name"))
+    if len(described_by) > 1:
+        names = ", ".join(release.name for release in described_by)
         raise DomainError(
             f"Several releases have references of these images. Choose one with --references: "
             f"{names}."
         )
-    return found[0] if found else None
+    return described_by[0] if described_by else None

@@ -11,8 +11,19 @@ from typing import Any
 from django.utils.text import slugify
 
 from accounts.models import Team, TeamRows
+from corpora.errors import DomainError
 
 LONGEST = 100
+SLUG = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST}}}")
+
+
+def check(name: str, noun: str) -> None:
+    """Raise DomainError if an address or a command cannot have this name."""
+    if not SLUG.fullmatch(name):
+        raise DomainError(
+            f"{name!r} cannot be the name of a {noun}: use up to {LONGEST} letters, digits, "
+            "hyphens and underscores."
+        )
 
 
 def refusal(rows: TeamRows[Any], *, name: str, team: Team, noun: str, field: str = "name") -> str:
@@ -46,7 +57,9 @@ def free_name(rows: TeamRows[Any], name: str, *, field: str = "name") -> str:
     is_numbered = number.isdigit() and rows.filter(**{field: stem}).exists()
     base = (stem if is_numbered else name)[: LONGEST - 10].rstrip("-")
     taken = {*rows.filter(**{f"{field}__startswith": base}).values_list(field, flat=True)}
-    return next(each for each in (f"{base}-{n}" for n in count(2)) if each not in taken)
+    return next(
+        candidate for candidate in (f"{base}-{n}" for n in count(2)) if candidate not in taken
+    )
 
 
 def _with_ending(name: str, ending: str) -> str:

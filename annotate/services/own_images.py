@@ -214,7 +214,7 @@ class _Importer:
         take_turns()
         check_own_split(self._split, self._team)
         own = Image.objects.filter(split=self._split, source=ImageSource.OWN)
-        known = dict(
+        names = dict(
             own.filter(sha256__in=[image.sha256 for image in waiting]).values_list(
                 "sha256", "file_name"
             )
@@ -224,8 +224,8 @@ class _Importer:
         taken = {comparable(name) for name in stored}
         new = []
         for image in waiting:
-            if image.sha256 in known:
-                self._count_known(image.file_name, known[image.sha256])
+            if image.sha256 in names:
+                self._count_known(image.file_name, names[image.sha256])
             elif comparable(image.file_name) in taken:
                 reason = (
                     "has the name of another image of this split; rename it, or import it into "
@@ -238,11 +238,11 @@ class _Importer:
         Image.objects.bulk_create(new)
         self._counts.new += len(new)
 
-    def _count_known(self, name: str, known: str) -> None:
-        if name == known:
+    def _count_known(self, name: str, existing: str) -> None:
+        if name == existing:
             self._counts.unchanged += 1
         else:
-            self._counts.duplicates.append(Duplicate(name, known))
+            self._counts.duplicates.append(Duplicate(name, existing))
 
 
 def _spellings(name: str) -> set[str]:
@@ -306,15 +306,15 @@ def _store_facts(
         for image in Image.objects.filter(split=split, source=ImageSource.OWN)
     }
     counts.unmatched = [name for name in facts if name not in images]
-    described = {name: found for name, found in facts.items() if name in images}
-    named = {box.name for found in described.values() for box in found.boxes}
+    described = {name: of_file for name, of_file in facts.items() if name in images}
+    named = {box.name for of_file in described.values() for box in of_file.boxes}
     classes = _classes_named(named, team)
     boxes: list[Box] = []
-    for name, found in described.items():
+    for name, of_file in described.items():
         image = images[name]
-        for column, value in found.credits.items():
+        for column, value in of_file.credits.items():
             setattr(image, column, value)
-        for box in found.boxes:
+        for box in of_file.boxes:
             try:
                 boxes.append(_box(image, classes[box.name.casefold()], box))
             except BrokenImage as error:
@@ -353,17 +353,17 @@ def _classes_named(names: Iterable[str], team: Team | None) -> dict[str, ObjectC
     """The classes of these names in small letters: the team's own, or else shared ones. Those that
     neither has are added to the team's."""
     wanted = {name.casefold(): name for name in names}
-    found: dict[str, ObjectClass] = {}
+    by_name: dict[str, ObjectClass] = {}
     if wanted:
         usable = ObjectClass.objects.of_team(team)
-        for known in usable.order_by(F("team").asc(nulls_last=True), "label"):
-            if known.name.casefold() in wanted:
-                found.setdefault(known.name.casefold(), known)
+        for object_class in usable.order_by(F("team").asc(nulls_last=True), "label"):
+            if object_class.name.casefold() in wanted:
+                by_name.setdefault(object_class.name.casefold(), object_class)
     for small, name in wanted.items():
-        if small not in found:
+        if small not in by_name:
             label = f"own:{hashlib.sha256(small.encode()).hexdigest()[:KEY_LENGTH]}"
-            found[small] = ObjectClass.objects.create(team=team, label=label, name=name)
-    return found
+            by_name[small] = ObjectClass.objects.create(team=team, label=label, name=name)
+    return by_name
 
 
 # The report
@@ -371,13 +371,15 @@ def _classes_named(names: Iterable[str], team: Team | None) -> dict[str, ObjectC
 
 def report_lines(counts: OwnCounts, *, most: int) -> list[str]:
     """The result in words; of each group of files, the first `most` are named."""
-    known = counted(counts.unchanged, "was", "were")
-    lines = [f"{counted(counts.new, 'image')} imported, {known} there already."]
+    unchanged = counted(counts.unchanged, "was", "were")
+    lines = [f"{counted(counts.new, 'image')} imported, {unchanged} there already."]
     if counts.described:
         boxes = counted(counts.boxes, "box", "boxes")
         lines.append(f"{counted(counts.described, 'image')} described, {boxes} added.")
-    duplicates = [f"{one.name}: same content as {one.same_as}" for one in counts.duplicates]
-    broken = [f"{one.name}: {one.reason}" for one in counts.broken]
+    duplicates = [
+        f"{duplicate.name}: same content as {duplicate.same_as}" for duplicate in counts.duplicates
+    ]
+    broken = [f"{file.name}: {file.reason}" for file in counts.broken]
     lines += _named("duplicate left out:", "duplicates left out:", duplicates, most)
     lines += _named("file has problems:", "files have problems:", broken, most)
     lines += _named(

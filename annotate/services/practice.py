@@ -49,14 +49,14 @@ def practice_images(config: CampaignConfig, campaign: Campaign) -> dict[str, Ima
     if not KINDS[campaign.kind].takes_text:
         raise CampaignNotPossible("practice: only tasks in which people write captions have it.")
     # By indexes, as a split can have millions of images.
-    names = [name for one in named for name in image_names(one)]
+    names = [name for text in named for name in image_names(text)]
     is_named = Q(source__in=ImageSource.values, key__in=names)
     if campaign.selection:
         is_named |= Q(source=ImageSource.OWN, split=campaign.selection.split)
     images = Image.objects.of_team(campaign.team).filter(is_named)
-    found = names_of_images(images, names)
-    keys = {one: found.find(one) for one in named}
-    if unknown := [one for one, key in keys.items() if key is None]:
+    images_found = names_of_images(images, names)
+    keys = {text: images_found.find(text) for text in named}
+    if unknown := [text for text, key in keys.items() if key is None]:
         raise CampaignNotPossible(f"practice.captions: there is no image {unknown[0]!r}.")
     if campaign.pk:
         shown = Task.objects.filter(campaign=campaign, image__in=keys.values())
@@ -66,7 +66,7 @@ def practice_images(config: CampaignConfig, campaign: Campaign) -> dict[str, Ima
                 "the campaign collects captions of. Take another one for the practice."
             )
     rows = Image.objects.in_bulk([key for key in keys.values() if key is not None])
-    return {one: rows[key] for one, key in keys.items() if key is not None}
+    return {text: rows[key] for text, key in keys.items() if key is not None}
 
 
 def question(campaign: Campaign, number: int) -> Question:
@@ -82,8 +82,8 @@ def marked(config: CampaignConfig, asked: Question, answer: str) -> Marked:
     campaign's rules."""
     if config.practice.way == "rate":
         return Marked(answer, (answer == "good") == asked.captions[0].good)
-    found = problems(answer, rules=config.captions, language=config.language)
-    return Marked(normalise(answer), not found, translated(found))
+    faults = problems(answer, rules=config.captions, language=config.language)
+    return Marked(normalise(answer), not faults, translated(faults))
 
 
 def is_passed(config: CampaignConfig, marks: str) -> bool:

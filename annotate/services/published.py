@@ -7,9 +7,9 @@ from django.db.models import Q, QuerySet
 
 from annotate.models import Box, Campaign, CampaignStatus, Image, Task
 from annotate.queries.keywords import hidden_class_numbers
-from annotate.services.places import batches
 from corpora.errors import DomainError
 from corpora.wording import counted
+from shared.database.transactions import batches
 
 NAMED = 3
 ABOUT_IMAGE = (

@@ -35,13 +35,13 @@ class Remote(NamedTuple):
 def fetched(remotes: Iterable[Remote], *, split: str) -> Iterator[Found]:
     """The files at these addresses, each in a temporary file that exists until the next one."""
     own = Image.objects.filter(split=split, source=ImageSource.OWN).exclude(url="")
-    known = set(own.values_list("url", flat=True))
+    urls = set(own.values_list("url", flat=True))
     with tempfile.TemporaryDirectory() as folder:
         for remote in remotes:
-            if remote.url in known:
+            if remote.url in urls:
                 yield KnownFile(remote.name)
                 continue
-            known.add(remote.url)
+            urls.add(remote.url)
             yield _fetched(remote, Path(folder))
 
 
@@ -97,8 +97,8 @@ def _name(url: str) -> str:
 def files_in_bucket(address: str) -> list[Remote]:
     """The images in a folder of a bucket, named by their paths in it. Raises DomainError."""
     _, prefix = bucket_of(address)
-    found = [file for file in files_in(address) if not is_system_file(file.key)]
-    if not found:
+    files = [file for file in files_in(address) if not is_system_file(file.key)]
+    if not files:
         raise DomainError(f"{address} has no files.")
     most = settings.IMAGE_MAX_MB * 1_000_000
 
@@ -110,4 +110,4 @@ def files_in_bucket(address: str) -> list[Remote]:
 
         return Remote(file.url, file.key.removeprefix(prefix).lstrip("/"), read)
 
-    return [remote(file) for file in found]
+    return [remote(file) for file in files]

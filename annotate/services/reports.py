@@ -40,7 +40,7 @@ def read_release(release: Release, table: DomainTable | None = None, language: s
     rows_of_captions = ReleasedCaption.objects.filter(image__release=release, language=language)
     captions = rows_of_captions.exclude(role=Role.REASON).order_by("image__number", "pk")
     columns = captions.values_list("image_id", "text", "worker_number", "primed", "role")
-    found = [
+    report_captions = [
         ReportCaption(places[image], text, worker, primed, role == Role.BASELINE)
         for image, text, worker, primed, role in columns.iterator(CHUNK)
     ]
@@ -48,8 +48,8 @@ def read_release(release: Release, table: DomainTable | None = None, language: s
     return Dataset(
         f"{release.name} ({language})" if language else release.name,
         images,
-        found,
-        _lacks(release, images, found, language or release.language),
+        report_captions,
+        _lacks(release, images, report_captions, language or release.language),
         _domains(table, (details for *_, details in rows)),
         table.name,
     )
@@ -81,7 +81,7 @@ def _lacks(
     release: Release, images: list[ReportImage], captions: list[ReportCaption], language: str
 ) -> dict[str, str]:
     has = {
-        "priming": not captions or any(one.is_primed is not None for one in captions),
+        "priming": not captions or any(caption.is_primed is not None for caption in captions),
         "subsets": any(image.subset for image in images),
     }
     lacking = {key: LACKS[key].format(name=release.name) for key in LACKS if not has[key]}

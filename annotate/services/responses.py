@@ -1,17 +1,24 @@
-"""Add submitted responses, discard them and restore them."""
+"""Add submitted responses, discard them and restore them, and update the stored counters of their
+tasks.
+
+Callers that change several tasks lock them first, in the order of their keys, so that two callers
+cannot deadlock.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, F, Q, QuerySet, SmallIntegerField
+from django.db.models.functions import Least
 
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Behaviour, Response, ResponseStatus, Task, Worker
-from annotate.services.places import batches, lock_tasks, move_answers, settle_wanted
+from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task, Worker
+from annotate.models.campaigns import most_places
+from shared.database.transactions import batches
 
 
 class Answered(NamedTuple):
@@ -49,22 +56,22 @@ def add_all_submitted(
     `tasks` are others that the caller will change afterwards: they are locked now, together with
     those of the answers.
     """
-    keys = sorted({answered.task.pk for each in submitted for answered in each.answers})
+    keys = sorted({answered.task.pk for answers_of in submitted for answered in answers_of.answers})
     # All at once and in order; otherwise two transactions may cause a deadlock.
     lock_tasks(sorted({*keys, *tasks}))
-    workers = {each.worker.pk for each in submitted}
+    workers = {answers_of.worker.pk for answers_of in submitted}
     pairs = Response.objects.filter(task__in=keys, worker__in=workers)
-    known = set(pairs.values_list("worker_id", "task_id"))
-    found: list[list[Response]] = []
+    answered_before = set(pairs.values_list("worker_id", "task_id"))
+    added: list[list[Response]] = []
     new: list[Answered] = []
     for worker, answers, submission in submitted:
-        found.append([])
+        added.append([])
         for answered in answers:
-            if (worker.pk, answered.task.pk) in known:
+            if (worker.pk, answered.task.pk) in answered_before:
                 continue
-            known.add((worker.pk, answered.task.pk))
+            answered_before.add((worker.pk, answered.task.pk))
             new.append(answered)
-            found[-1].append(
+            added[-1].append(
                 Response(
                     campaign_id=answered.task.campaign_id,
                     task=answered.task,
@@ -76,17 +83,17 @@ def add_all_submitted(
                     cannot_describe=KINDS[answered.task.campaign.kind].reason(answered.answer),
                 )
             )
-    unsaved = [*chain.from_iterable(found)]
+    unsaved = [*chain.from_iterable(added)]
     if new:
         _continue_chains(unsaved, new)
     responses = Response.objects.bulk_create(unsaved)
     _keep_content(responses, new)
-    counting = [each for each in responses if each.status == ResponseStatus.SUBMITTED]
-    moved = Counter(response.task_id for response in counting)
-    move_answers(Counter({task: -number for task, number in moved.items()}), are_locked=True)
+    counting = [response for response in responses if response.status == ResponseStatus.SUBMITTED]
+    answered_tasks = [response.task_id for response in counting]
+    add_to_missing(answered_tasks, -1, are_locked=True)
     if any(answered.task.campaign.config.captions.cannot_describe for answered in new[:1]):
-        settle_wanted(moved.keys())
-    return found
+        close_or_reopen(answered_tasks)
+    return added
 
 
 def _continue_chains(responses: Sequence[Response], answers: Sequence[Answered]) -> None:
@@ -95,9 +102,9 @@ def _continue_chains(responses: Sequence[Response], answers: Sequence[Answered])
     kind = KINDS[answers[0].task.campaign.kind]
     if not kind.builds_on_answers:
         return
-    known = Response.objects.filter(task__in={response.task_id for response in responses})
-    versions = {(each.task_id, str(each.key)): each for each in known}
-    ends = _ends(each.task_id for each in responses)
+    existing = Response.objects.filter(task__in={response.task_id for response in responses})
+    versions = {(response.task_id, str(response.key)): response for response in existing}
+    ends = _ends(response.task_id for response in responses)
     for response, answered in zip(responses, answers, strict=True):
         base = versions.get((response.task_id, kind.base_of(answered.answer)))
         response.builds_on, response.round = base, (base.round or 0) + 1 if base else 1
@@ -141,9 +148,9 @@ def add_collected(*, kind: TaskKind, answers: Sequence[tuple[Response, Any]]) ->
     """
     responses = Response.objects.bulk_create(response for response, _ in answers)
     kind.store(answers)
-    moved = Counter(response.task_id for response in responses)
-    move_answers(Counter({task: -number for task, number in moved.items()}))
-    settle_wanted(moved.keys())
+    answered_tasks = [response.task_id for response in responses]
+    add_to_missing(answered_tasks, -1)
+    close_or_reopen(answered_tasks)
 
 
 def in_batches(responses: QuerySet[Response]) -> Iterator[list[Response]]:
@@ -170,19 +177,19 @@ def withdraw(*, responses: Iterable[Response], at: datetime) -> list[Response]:
     Also those that were discarded for another reason count as withdrawn from now on. The caller
     must have locked the workers.
     """
-    found = [response for response in responses if response.withdrawn_at is None]
-    discard(responses=found)
-    keys = [response.pk for response in found]
+    withdrawn = [response for response in responses if response.withdrawn_at is None]
+    discard(responses=withdrawn)
+    keys = [response.pk for response in withdrawn]
     for batch in batches(keys):
         Response.objects.filter(pk__in=batch, withdrawn_at=None).update(withdrawn_at=at)
-    return found
+    return withdrawn
 
 
 def restore(*, responses: Iterable[Response]) -> list[Response]:
     """Restore discarded responses; return those that were restored.
 
-    A response stays discarded if it was withdrawn, if its task needs no more responses, or if it
-    does not build on the last one that counts. Claims of open pages make no difference.
+    A response stays discarded if it was withdrawn or is lost, if its task needs no more responses,
+    or if it does not build on the last one that counts. Claims of open pages make no difference.
     """
     return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED)
 
@@ -200,36 +207,34 @@ def _move_batch(
     batch: Sequence[Response], old: ResponseStatus, new: ResponseStatus
 ) -> list[Response]:
     room = lock_tasks([response.task_id for response in batch])
-    counts = new == ResponseStatus.SUBMITTED
-    moved = _set_status(_that_fit(batch, room) if counts else _with_later(batch), old, new)
-    change = -1 if counts else 1
-    tasks = Counter(response.task_id for response in moved)
-    changes = Counter({task: change * number for task, number in tasks.items()})
-    move_answers(changes, are_locked=True)
-    settle_wanted(tasks.keys())
+    will_count = new == ResponseStatus.SUBMITTED
+    moved = _set_status(_that_fit(batch, room) if will_count else _with_later(batch), old, new)
+    tasks = [response.task_id for response in moved]
+    add_to_missing(tasks, -1 if will_count else 1, are_locked=True)
+    close_or_reopen(tasks)
     return moved
 
 
 def _with_later(responses: Sequence[Response]) -> list[Response]:
     """The responses, and those that count and build on them. Their tasks are locked."""
-    found = {response.pk: response for response in responses}
+    by_key = {response.pk: response for response in responses}
     newest = [response.pk for response in responses if response.round is not None]
     while newest:
         later = [
             response
             for response in Response.objects.counting().filter(builds_on__in=newest)
-            if response.pk not in found
+            if response.pk not in by_key
         ]
         newest = [response.pk for response in later]
-        found |= {response.pk: response for response in later}
-    return [*found.values()]
+        by_key |= {response.pk: response for response in later}
+    return [*by_key.values()]
 
 
 def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Response]:
     """The discarded responses that their tasks still need, the first ones of each task."""
     keys = [response.pk for response in responses]
     discarded = Response.objects.filter(
-        pk__in=keys, status=ResponseStatus.DISCARDED, withdrawn_at=None
+        pk__in=keys, status=ResponseStatus.DISCARDED, withdrawn_at=None, submission__lost_at=None
     )
     restorable = set(discarded.values_list("pk", flat=True))
     chained = [response.task_id for response in responses if response.round is not None]
@@ -262,3 +267,81 @@ def _set_status(
     for response in moved:
         response.status = new
     return moved
+
+
+def lock_tasks(keys: Collection[int]) -> dict[int, int]:
+    """Lock the tasks until the transaction ends; return the number of answers that each one misses.
+
+    SQLite has no row locks: there a writing transaction has the whole database to itself.
+    """
+    locked = Task.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    return dict(locked.values_list("pk", "answers_missing"))
+
+
+def move_places(changes: Counter[int], *, are_locked: bool = False) -> None:
+    """Add these changes to `places_left`, by task key. Locks the tasks, unless the caller has."""
+    _change(changes, lambda change: {"places_left": F("places_left") + change}, are_locked)
+
+
+def add_to_missing(tasks: Iterable[int], change: int, *, are_locked: bool = False) -> None:
+    """Add the change to the tasks' `answers_missing`, and to `places_left` what follows from it.
+
+    `tasks` has the key of a task once for each of its responses. Locks the tasks, unless the caller
+    has.
+    """
+    changes = Counter({task: change * number for task, number in Counter(tasks).items()})
+    _change(changes, _missing_changed, are_locked)
+
+
+def _missing_changed(change: int) -> dict[str, Any]:
+    missing = F("answers_missing")
+    places = most_places(missing + change) - most_places(missing)
+    return {"answers_missing": missing + change, "places_left": F("places_left") + places}
+
+
+def set_at_once(numbers: Mapping[int, int]) -> None:
+    """Collect so many answers at the same time, by task key. The caller has locked the tasks."""
+    for number in set(numbers.values()):
+        tasks = Task.objects.filter(pk__in=[key for key in numbers if numbers[key] == number])
+        missing = F("answers_missing")
+        places = Least(missing, number, output_field=SmallIntegerField()) - most_places(missing)
+        tasks.exclude(at_once=number).update(at_once=number, places_left=F("places_left") + places)
+
+
+def close_or_reopen(keys: Collection[int]) -> None:
+    """Close the tasks whose images enough workers could not describe, and open those again that
+    have too few such responses by now. The caller holds the tasks' locks, and has updated
+    their `answers_missing`.
+
+    A closed task wants the responses that it has, so its places vanish; any other one wants as many
+    as the campaign.
+    """
+    said = Response.objects.filter(task__in=keys).exclude(cannot_describe="").values("task")
+    counts = Q(responses__status=ResponseStatus.SUBMITTED)
+    reasons = Count("responses", filter=counts & ~Q(responses__cannot_describe=""))
+    tasks = Task.objects.filter(pk__in=said).annotate(has=Count("responses", filter=counts))
+    rows = list(
+        tasks.annotate(reasons=reasons).values_list("pk", "campaign", "wanted", "has", "reasons")
+    )
+    campaigns = Campaign.objects.in_bulk({campaign for _, campaign, *_ in rows})
+    for key, campaign, wanted, has, without in rows:
+        config = campaigns[campaign].config
+        is_closed = without >= config.captions.cannot_describe_quorum
+        change = (has if is_closed else config.wanted) - wanted
+        if change:
+            moved = ("wanted", "answers_missing", "places_left")
+            changed = {column: F(column) + change for column in moved}
+            Task.objects.filter(pk=key).update(**changed)
+
+
+def _change(
+    changes: Counter[int], columns: Callable[[int], Mapping[str, Any]], are_locked: bool
+) -> None:
+    """Apply the changes with one update per batch for all tasks that change by the same number."""
+    for batch in batches(sorted(task for task, change in changes.items() if change)):
+        # An update of one row locks it itself.
+        if len(batch) > 1 and not are_locked:
+            lock_tasks(batch)
+        for change in {changes[task] for task in batch}:
+            tasks = Task.objects.filter(pk__in=[task for task in batch if changes[task] == change])
+            tasks.update(**columns(change))

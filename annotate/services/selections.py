@@ -1,7 +1,6 @@
 """Draw the images of a campaign from a split, and store the parameters of the draw."""
 
 import random
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -34,10 +33,13 @@ from corpora.reading.files import short
 from corpora.selection import choose as selection
 from corpora.wording import counted
 
-SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
 IDS_NAMED = 5
 # Classes that are too broad to describe an image, as listed in the paper. Parts are ignored too.
 BROAD_CLASSES = ("Auto part", "Home appliance", "Sports equipment")
+
+
+class NameTaken(DomainError):
+    """Another selection has the name."""
 
 
 class Summary(NamedTuple):
@@ -67,32 +69,32 @@ def find_selection(
 ) -> Selection | None:
     """The existing selection of this name, or None; raises DomainError if its parameters differ,
     or if it belongs to another team."""
-    found = Selection.objects.filter(name=name).first()
-    if found is None:
+    selection = Selection.objects.filter(name=name).first()
+    if selection is None:
         return None
-    _check_owner(found, team)
+    _check_owner(selection, team)
     asked = {
         "procedure": Procedure.NOCAPS,
         "split": split,
         "count": count,
         "sample": sample,
         "seed": seed,
-        "ignored_classes": ignored_names(ignore, team=found.team),
+        "ignored_classes": ignored_names(ignore, team=selection.team),
     }
-    different = [field for field, value in asked.items() if getattr(found, field) != value]
+    different = [field for field, value in asked.items() if getattr(selection, field) != value]
     if different:
-        raise DomainError(
+        raise NameTaken(
             f"The selection {name!r} already exists with another {' and '.join(different)}; "
             "choose another name."
         )
-    return found
+    return selection
 
 
 def check_draw(
     *, name: str, split: str, count: int, sample: int, seed: int, team: Team | None = None
 ) -> None:
     """Raise DomainError if it is known already that these images cannot be drawn."""
-    _check_name(name)
+    names.check(name, "selection")
     find_selection(name=name, split=split, count=count, sample=sample, seed=seed, team=team)
     number = _images_to_draw_from(split, team).filter(rotation=0).count()
     if number < count:
@@ -123,7 +125,7 @@ def draw_selection(
     """
     if count < 1 or sample < 1:
         raise DomainError("The count and the sample must be 1 or more.")
-    _check_name(name)
+    names.check(name, "selection")
     team = team or first_team(at=at)
     ignored = ignored_names(ignore, team=team)
     numbers, candidates = candidates_of(split=split, ignored=ignored, team=team)
@@ -186,10 +188,10 @@ def select_picked(
     images = list(dict.fromkeys(images))
     if not images:
         raise DomainError("No image is picked. Pick at least one.")
-    found = Image.objects.of_team(team).filter(pk__in=images)
-    if found.count() < len(images):
+    picked = Image.objects.of_team(team).filter(pk__in=images)
+    if picked.count() < len(images):
         raise DomainError("Some of the picked images do not exist. Pick the images again.")
-    splits = sorted(set(found.values_list("split", flat=True)))
+    splits = sorted(set(picked.values_list("split", flat=True)))
     if len(splits) > 1:
         raise DomainError(
             f"The picked images belong to several splits ({', '.join(splits)}). A selection has "
@@ -204,12 +206,14 @@ def find_listed(*, split: str, ids: Sequence[str], team: Team) -> tuple[list[int
     images = Image.objects.of_team(team).filter(split=split)
     if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import some first.")
-    found = names_of_images(images, {name for one in ids for name in image_names(one)})
-    places = {one: found.find(one) for one in ids}
+    images_found = names_of_images(images, {name for listed in ids for name in image_names(listed)})
+    places = {listed: images_found.find(listed) for listed in ids}
     chosen = [image for image in places.values() if image is not None]
     if not chosen:
         raise DomainError(f"None of the {counted(len(places), 'id')} is in the split {split!r}.")
-    return list(dict.fromkeys(chosen)), [one for one, image in places.items() if image is None]
+    return list(dict.fromkeys(chosen)), [
+        listed for listed, image in places.items() if image is None
+    ]
 
 
 @transaction.atomic
@@ -227,7 +231,7 @@ def select_listed(
 
 def unknown_ids(unknown: Sequence[str], split: str) -> str:
     """A sentence about the ids of a list that are not in the split."""
-    few = ", ".join(short(one) for one in unknown[:IDS_NAMED])
+    few = ", ".join(short(identifier) for identifier in unknown[:IDS_NAMED])
     more = f" and {len(unknown) - IDS_NAMED:,} more" if len(unknown) > IDS_NAMED else ""
     are = "id is" if len(unknown) == 1 else "ids are"
     return f"{len(unknown):,} {are} not in the split {split!r}: {few}{more}."
@@ -237,9 +241,9 @@ def _in_order(split: str, team: Team) -> list[int]:
     """Primary keys of a split's images by file name, those of a dataset by id, in the same order in
     every database."""
     rows = Image.objects.of_team(team).filter(split=split).only("source", "file_name", "key")
-    if not (found := sorted((image.own_name, image.key, image.pk) for image in rows)):
+    if not (ordered := sorted((image.own_name, image.key, image.pk) for image in rows)):
         raise DomainError(f"The split {split!r} has no images. Import some first.")
-    return [image for _, _, image in found]
+    return [image for _, _, image in ordered]
 
 
 @transaction.atomic
@@ -253,7 +257,7 @@ def _select(
     **options: Any,
 ) -> Selection:
     """Store a selection of these images; the existing one of the same name if it is the same."""
-    _check_name(name)
+    names.check(name, "selection")
     made, is_new = Selection.objects.get_or_create(
         name=name,
         defaults={
@@ -272,7 +276,7 @@ def _select(
     asked = {"procedure": procedure, "split": split, "seed": 0, **options}
     is_same = all(getattr(made, field) == value for field, value in asked.items())
     if not is_same or list(made.selected.values_list("image_id", flat=True)) != list(images):
-        raise DomainError(
+        raise NameTaken(
             f"The selection {name!r} already exists with other images or options: "
             f"{made.count:,} of the split {made.split!r}. Choose another name."
         )
@@ -289,38 +293,30 @@ def _store(selection: Selection, images: Iterable[int]) -> None:
     )
 
 
-def _check_owner(found: Selection, team: Team | None) -> None:
-    """Raise DomainError if the selection is not the team's; nothing more is said of it."""
-    if team is not None and found.team_id != team.pk:
+def _check_owner(selection: Selection, team: Team | None) -> None:
+    """Raise NameTaken if the selection is not the team's; nothing more is said of it."""
+    if team is not None and selection.team_id != team.pk:
         rows = Selection.objects.all()
-        raise DomainError(names.refusal(rows, name=found.name, team=team, noun="selection"))
+        raise NameTaken(names.refusal(rows, name=selection.name, team=team, noun="selection"))
 
 
 def select_whole(*, split: str, team: Team, at: datetime) -> Selection:
     """A selection of all images of the split as they are now: the team's latest, or a new one whose
     name is made from the split's. Raises DomainError."""
-    found = Selection.objects.of_team(team).filter(split=split, procedure=Procedure.ALL)
-    latest = found.order_by("-created_at", "-pk").first()
+    selections = Selection.objects.of_team(team).filter(split=split, procedure=Procedure.ALL)
+    latest = selections.order_by("-created_at", "-pk").first()
     if latest and latest.count == Image.objects.of_team(team).filter(split=split).count():
         return latest
     name = names.free_name(Selection.objects.all(), names.address_of(split, "images"))
     return select_all(name=name, split=split, team=team, at=at)
 
 
-def _check_name(name: str) -> None:
-    if not SLUG.fullmatch(name):
-        raise DomainError(
-            f"{name!r} cannot be the name of a selection: use up to 100 letters, digits, hyphens "
-            "and underscores."
-        )
-
-
 def ignored_names(more: Iterable[str] = (), *, team: Team | None = None) -> list[str]:
     """Sorted names of the ignored classes among those that the team can use; raises DomainError if
     one of `more` is unknown."""
     more, classes = set(more), ObjectClass.objects.of_team(team)
-    known = set(classes.filter(name__in=more).values_list("name", flat=True))
-    if unknown := sorted(more - known):
+    existing = set(classes.filter(name__in=more).values_list("name", flat=True))
+    if unknown := sorted(more - existing):
         raise DomainError(f"Unknown class: {', '.join(unknown)}.")
     hidden = classes.filter(pk__in=hidden_class_numbers())
     return sorted({*BROAD_CLASSES, *hidden.values_list("name", flat=True), *more})
@@ -407,7 +403,7 @@ def recount_pools(split: str, *counts: Counts) -> None:
     Belongs to the import's transaction, in which no other import runs.
     """
     is_counted = SplitPools.objects.filter(split=split).exists()
-    if not is_counted or any(each.new or each.changed for each in counts):
+    if not is_counted or any(count.new or count.changed for count in counts):
         _recount(split)
 
 

@@ -9,6 +9,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,8 +63,8 @@ def store_upload(files: Sequence[tuple[str, UploadedFile]]) -> str:
                     out.write(chunk)
             names[f"{FILES}/{path.name}"] = safe_name(name)
             if is_zip(name):
-                found = check_zip(path, name, most_files=left.files, most_bytes=left.size)
-                left = Contents(left.files - found.files, left.size - found.size)
+                contents = check_zip(path, name, most_files=left.files, most_bytes=left.size)
+                left = Contents(left.files - contents.files, left.size - contents.size)
         (folder / NAMES).write_text(json.dumps(names), encoding="utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -101,8 +102,10 @@ def _forget_old() -> None:
     root = Path(settings.UPLOAD_ROOT)
     if root.is_dir():
         for folder in root.iterdir():
-            if folder.is_dir() and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
+            # Another process may delete it at the same time.
+            with suppress(FileNotFoundError):
+                if folder.is_dir() and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_upload(key: str) -> Upload:
@@ -125,8 +128,8 @@ def drop_upload(key: str) -> None:
 
 def uploaded_path(upload: Upload, name: str) -> Path:
     """The path of the uploaded file of this name; raises UploadMissing."""
-    for path, known in upload.names.items():
-        if known == name:
+    for path, stored in upload.names.items():
+        if stored == name:
             return upload.folder / path
     raise UploadMissing(f"The upload has no file {name!r}.")
 
@@ -139,12 +142,12 @@ def own_files_of(
     # A job that was killed may have left a part.
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    found: list[OwnFile] = []
+    files: list[OwnFile] = []
     left = settings.UNPACKED_MAX_MB * MEGABYTE
 
     def place(name: str) -> Path:
-        path = target / f"{len(found):06}"
-        found.append(OwnFile(path, name))
+        path = target / f"{len(files):06}"
+        files.append(OwnFile(path, name))
         return path
 
     for stored, name in upload.names.items():
@@ -154,9 +157,9 @@ def own_files_of(
         if is_zip(name):
             left -= unpack(path, name, place, most_bytes=left, progress=progress)
         else:
-            found.append(OwnFile(path, name))
+            files.append(OwnFile(path, name))
     return sorted(
-        (file for file in found if not is_system_file(file.name)), key=lambda file: file.name
+        (file for file in files if not is_system_file(file.name)), key=lambda file: file.name
     )
 
 

@@ -68,18 +68,17 @@ def in_words(response: Response | None, kind: TaskKind) -> str:
 
 
 @register.simple_tag
-def show_answer(kind: TaskKind, response: Response) -> SafeString:
-    """A response, rendered with the template of its task type."""
-    context = {"response": response, **kind.answer_context(response)}
+def show_answer(kind: TaskKind, response: Response, language: str = "") -> SafeString:
+    """A response in this language, rendered with the template of its task type."""
+    context = {"response": response, "language": language, **kind.answer_context(response)}
     return render_to_string(kind.templates.answer, context)
 
 
 @register.simple_tag
-def show_released(kind: TaskKind, image: ReleasedImage) -> SafeString:
-    """An item of a release, rendered with the template of its task type."""
-    return render_to_string(
-        kind.templates.released, {"image": image, **kind.released_context(image)}
-    )
+def show_released(kind: TaskKind, image: ReleasedImage, language: str = "") -> SafeString:
+    """An item of a release in this language, rendered with the template of its task type."""
+    context = {"image": image, "language": language, **kind.released_context(image)}
+    return render_to_string(kind.templates.released, context)
 
 
 @register.filter

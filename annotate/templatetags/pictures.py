@@ -17,16 +17,7 @@ def thumbnail(image: Image, alt: str = "") -> dict[str, Any]:
     return {"image": image, "small": thumbnail_url(image), "whole": original_url(image), "alt": alt}
 
 
-@register.simple_tag
-def thumbnail_of(image: Image) -> str:
-    """The address of a small copy of the image."""
-    return thumbnail_url(image)
-
-
-@register.filter
-def thumbnail_address(image: Image) -> str:
-    """The URL of the image's small copy, for pictures that are not links."""
-    return thumbnail_url(image)
+register.filter(thumbnail_url)
 
 
 @register.filter

@@ -5,14 +5,16 @@ several machines may do this at the same time.
 """
 
 import uuid
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from background.failures import note_failure
+from background.jobs.requests import fingerprint_of
 from background.jobs.work import News, Result, UnknownKind, kind_named
 from background.models import FailureSource, Job, JobLine, JobQuerySet, JobStatus
 from shared.database.queues import claim, held
@@ -84,7 +86,15 @@ def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> No
     else:
         values = {**ANEW, "step": reason[:200]}
         rows.update(status=JobStatus.WAITING, due_at=due_at, **NO_LEASE, **values)
+        _share_again(job)
         _append(job, [(at, f"{reason} It is tried again.")])
+
+
+def _share_again(job: Job) -> None:
+    """Let later requests join a job that waits again, unless they join another one."""
+    with suppress(UnknownKind, IntegrityError), transaction.atomic():
+        fingerprint = fingerprint_of(kind_named(job.kind), job.arguments, job.about, job.team)
+        Job.objects.filter(pk=job.pk).update(fingerprint=fingerprint)
 
 
 def _attempts(job: Job) -> int:
@@ -205,6 +215,7 @@ def _wait_again(job: Job, line: str, *, at: datetime, due_at: datetime, **values
     Job.objects.filter(pk=job.pk).update(
         status=JobStatus.WAITING, due_at=due_at, attempts=F("attempts") - 1, **NO_LEASE, **values
     )
+    _share_again(job)
     last = job.lines.order_by("pk").last()
     if last is None or last.text != line:
         _append(job, [(at, line)])

@@ -43,11 +43,11 @@ def request_job(
     If the same work waits or runs already, this job is returned. Raises UnknownKind, and JobRefused
     if the same work is being cancelled.
     """
-    known = kind_named(kind)
+    job_kind = kind_named(kind)
     team = about.team if about else team
     values = {
         "kind": kind,
-        "fingerprint": _fingerprint(known, arguments, about, team),
+        "fingerprint": fingerprint_of(job_kind, arguments, about, team),
         "team": team,
     }
     for _ in range(TRIES):
@@ -61,7 +61,7 @@ def request_job(
             with transaction.atomic():
                 return Job.objects.create(
                     **values,
-                    title=known.title_of(arguments, about),
+                    title=job_kind.title_of(arguments, about),
                     arguments=dict(arguments),
                     about=about,
                     asked_by=user,
@@ -74,12 +74,13 @@ def request_job(
     raise JobRefused("The same work is requested again and again. Wait until it has ended.")
 
 
-def _fingerprint(
+def fingerprint_of(
     kind: JobKind,
     arguments: Mapping[str, Any],
     about: Any,
     team: Team | None,
 ) -> str:
+    """What is equal for two requests of the same work."""
     if not kind.is_shared:
         return uuid.uuid4().hex
     rows = [(row._meta.label, row.pk) if row else None for row in (about, team)]

@@ -93,13 +93,19 @@ class Work:
         arguments: dict[str, Any] = self.job.arguments
         return arguments
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether an earlier attempt has begun the work, also one that does not count. To be asked
+        before the first step."""
+        return self.job.attempts > 1 or self.job.lines.exists()
+
     def about(self, kind: type[Row]) -> Row:
         """The campaign, release or other row that the job is about; raises JobFailed if it is about
         something else."""
-        found = self.job.about
-        if not isinstance(found, kind):
+        about = self.job.about
+        if not isinstance(about, kind):
             raise JobFailed(f"This job is about no {kind._meta.verbose_name}.")
-        return found
+        return about
 
     def step(self, text: str, *, total: int | None = None) -> None:
         """Begin a step: say in words what happens now, and how much there is to do if known.

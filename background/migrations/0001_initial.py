@@ -89,6 +89,7 @@ class Migration(migrations.Migration):
                 ('kind', models.SlugField(help_text='a name in background.notices.registry', max_length=40)),
                 ('subject', models.CharField(max_length=200)),
                 ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='accounts.team')),
+                ('is_personal', models.BooleanField(default=False)),
                 ('title', models.CharField(max_length=200)),
                 ('text', models.TextField()),
                 ('path', models.CharField(help_text='the page to open', max_length=300)),

@@ -10,11 +10,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership, Right, Team, roles_with
-from accounts.services.mail import sends_email
 from background.models import Delivery, Notice, NoticeChoice, Webhook, about_row, new_secret
 from background.notices.registry import Event, NoticeKind, notice_kinds
 from background.outgoing.exchange import AddressRefused, check_url
 from corpora.errors import DomainError
+from shared.mail import sends_email
 
 MOST_WEBHOOKS = 20
 TEST = "test"
@@ -39,7 +39,8 @@ def recipients(kind: NoticeKind, team: Team | None, only: User | None) -> list[U
 def still_wants(user: User, notice: Notice) -> bool:
     """Whether a user who was to get this notice may still get it, and has not switched it off."""
     kind = notice_kinds().get(notice.kind)
-    return kind is not None and user in recipients(kind, notice.team, user)
+    only = user if notice.is_personal else None
+    return kind is not None and user in recipients(kind, notice.team, only)
 
 
 def _audience(

@@ -42,9 +42,9 @@ class Event:
 class NoticeKind:
     """A kind of notice; `find` yields what is so now.
 
-    A state (`is_state`) that is over and comes back is noticed again, at most once a day. Anything
-    else is a single event, which is noticed once. `is_about_money` keeps it from people who may see
-    no amounts.
+    A state (`is_state`) that is over and comes back is noticed again, at most once a day for each
+    recipient. Anything else is a single event, which is noticed once. `is_about_money` keeps it
+    from people who may see no amounts.
     """
 
     name: str
@@ -68,3 +68,8 @@ def notice_kinds() -> dict[str, NoticeKind]:
     """All kinds by name, in a fixed order."""
     autodiscover_modules("notice_kinds")
     return dict(sorted(_kinds.items()))
+
+
+def notice_choices() -> list[tuple[str, str]]:
+    """All kinds for a form in which a person chooses some."""
+    return [(kind.name, f"{kind.label}: {kind.about}") for kind in notice_kinds().values()]

@@ -76,6 +76,8 @@ def _unwanted(delivery: Delivery) -> str:
     webhook, user = delivery.webhook, delivery.user
     if webhook is not None and (webhook.removed_at or not webhook.is_on):
         return "The webhook was removed or switched off."
+    if user is not None and delivery.notice.over_at is not None:
+        return "What it says was over before it could be sent."
     if user is not None and not (user.is_active and user.email):
         return "The user has no e-mail address any more, or may not sign in."
     if user is not None and not still_wants(user, delivery.notice):

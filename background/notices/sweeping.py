@@ -2,11 +2,11 @@
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import Error, IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
 
-from background.models import Delivery, Notice
+from background.models import Delivery, DeliveryStatus, Notice
 from background.notices.choices import recipients, webhooks_for
 from background.notices.registry import Event, NoticeKind, notice_kinds
 from corpora.errors import DomainError, one_line
@@ -42,15 +42,28 @@ def _sweep_kind(kind: NoticeKind, at: datetime) -> int:
     if kind.is_state:
         past = Notice.objects.open().filter(kind=kind.name).exclude(subject__in=subjects)
         past.update(over_at=at)
-    known = Notice.objects.filter(kind=kind.name, subject__in=subjects)
+    earlier = Notice.objects.filter(kind=kind.name, subject__in=subjects)
     if kind.is_state:
-        known = known.open() | known.filter(noticed_at__gt=at - AGAIN_AFTER)
-    told = set(known.values_list("subject", flat=True))
+        recent = earlier.filter(noticed_at__gt=at - AGAIN_AFTER)
+        mails = Delivery.objects.filter(notice=OuterRef("pk"), user__isnull=False)
+        unsent = mails.exclude(status=DeliveryStatus.SENT)
+        earlier = earlier.open() | recent.exclude(Exists(unsent))
+    told = set(earlier.values_list("subject", flat=True))
     return sum(notice(kind, event, at=at) for event in events if event.subject not in told)
 
 
 def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
-    """Store a notice and whom to tell; return False if another process has stored it."""
+    """Store a notice and whom to tell; return False if another process has stored it.
+
+    Nobody is told who was told of the same within a day.
+    """
+    told = Delivery.objects.filter(
+        Q(status=DeliveryStatus.SENT) | Q(webhook__isnull=False),
+        notice__kind=kind.name,
+        notice__subject=event.subject,
+        notice__noticed_at__gt=at - AGAIN_AFTER,
+    )
+    already = set(told.values_list("user", "webhook"))
     try:
         with transaction.atomic():
             made = Notice.objects.create(
@@ -58,16 +71,21 @@ def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
                 subject=event.subject,
                 about=event.about,
                 team=event.team,
+                is_personal=event.only is not None,
                 title=event.title[:200],
                 text=event.text,
                 path=event.path,
                 noticed_at=at,
             )
-            to: list[dict[str, Any]] = [
-                *({"user": user} for user in recipients(kind, event.team, event.only)),
-                *({"webhook": webhook} for webhook in webhooks_for(kind, event)),
+            to: list[tuple[int | None, int | None]] = [
+                *((user.pk, None) for user in recipients(kind, event.team, event.only)),
+                *((None, webhook.pk) for webhook in webhooks_for(kind, event)),
             ]
-            Delivery.objects.bulk_create(Delivery(notice=made, due_at=at, **each) for each in to)
+            Delivery.objects.bulk_create(
+                Delivery(notice=made, due_at=at, user_id=user, webhook_id=webhook)
+                for user, webhook in to
+                if (user, webhook) not in already
+            )
     except IntegrityError:
         return False
     return True

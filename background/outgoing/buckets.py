@@ -46,9 +46,9 @@ def files_in(address: str) -> Iterator[BucketFile]:
     pages = _client().get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
     try:
         for page in pages:
-            for one in page.get("Contents", []):
-                if not one["Key"].endswith("/"):
-                    yield BucketFile(bucket, one["Key"], one["Size"])
+            for entry in page.get("Contents", []):
+                if not entry["Key"].endswith("/"):
+                    yield BucketFile(bucket, entry["Key"], entry["Size"])
     except (BotoCoreError, ClientError) as error:
         raise BucketFailed(f"{address} cannot be listed: {one_line(error)}") from error
 

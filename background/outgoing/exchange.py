@@ -58,11 +58,11 @@ def check_url(url: str, *, allows_private: bool) -> Target:
     """
     target = parse(url)
     try:
-        found = resolve(target, seconds=FORM_SECONDS)
+        addresses = resolve(target, seconds=FORM_SECONDS)
     except OSError:
         return target
     if not allows_private:
-        check_public(target.host, found)
+        check_public(target.host, addresses)
     return target
 
 
@@ -85,33 +85,33 @@ def parse(url: str) -> Target:
 
 def resolve(target: Target, *, seconds: float) -> list[str]:
     """The host's addresses. Raises OSError, also if there is no answer within so many seconds."""
-    found: Future[list[str]] = Future()
+    addresses: Future[list[str]] = Future()
     if not _lookups.acquire(timeout=seconds):
         raise TimeoutError("too many other host names are being resolved")
     # The system's resolver has no time limit, so it runs in a thread that need not end in time.
-    Thread(target=_look_up, name=THREAD, args=(target, found), daemon=True).start()
+    Thread(target=_look_up, name=THREAD, args=(target, addresses), daemon=True).start()
     try:
-        return found.result(timeout=seconds)
+        return addresses.result(timeout=seconds)
     except UnicodeError as error:
         raise OSError(f"{target.host} is not a valid host name") from error
     except TimeoutError as error:
         raise TimeoutError(f"{target.host} was not resolved within {seconds:g} s") from error
 
 
-def _look_up(target: Target, found: Future[list[str]]) -> None:
+def _look_up(target: Target, addresses: Future[list[str]]) -> None:
     """Resolve the host, and give its addresses or the error to `found`."""
     try:
         infos = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-        found.set_result(list(dict.fromkeys(str(info[4][0]) for info in infos)))
+        addresses.set_result(list(dict.fromkeys(str(info[4][0]) for info in infos)))
     except Exception as error:  # The thread that waits raises it.
-        found.set_exception(error)
+        addresses.set_exception(error)
     finally:
         _lookups.release()
 
 
 def check_public(host: str, addresses: list[str]) -> None:
     """Raise AddressRefused unless all the host's addresses are public."""
-    if private := next((each for each in addresses if not is_public(each)), None):
+    if private := next((address for address in addresses if not is_public(address)), None):
         leads = "" if private == host else f", to which {host} leads,"
         raise AddressRefused(
             f"{private}{leads} is an address of this machine or a private network. {ADVICE}"
@@ -210,9 +210,9 @@ def _closed_after(seconds: float, first: socket.socket) -> Iterator[list[socket.
     def shut_down() -> None:
         nonlocal is_late
         is_late = True
-        for each in reversed(watched):
+        for connection in reversed(watched):
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     timer = Timer(seconds, shut_down)
     timer.daemon = True
@@ -227,8 +227,8 @@ def _closed_after(seconds: float, first: socket.socket) -> Iterator[list[socket.
         raise
     finally:
         timer.cancel()
-        for each in reversed(watched):
-            each.close()
+        for connection in reversed(watched):
+            connection.close()
 
 
 MOST_REDIRECTS = 3
@@ -252,7 +252,11 @@ def fetch(url: str, *, seconds: float, most_bytes: int, allows_private: bool = F
             allows_private=allows_private,
         )
         if 300 <= answer.status < 400 and answer.location:
-            url = urljoin(url, answer.location)
+            try:
+                url = urljoin(url, answer.location)
+            except ValueError as error:
+                location = answer.location[:200]
+                raise RequestFailed(f"It leads to {location}, which is not a valid URL.") from error
             continue
         if answer.status != 200:
             raise RequestFailed(f"The server's answer was {answer.status}.")

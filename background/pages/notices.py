@@ -1,7 +1,5 @@
 """The page on which a user chooses which notices to get by e-mail."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,10 +8,10 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.pages.lists import page_of
 from accounts.pages.signed_in import posted, user_of
-from accounts.services.mail import sends_email
 from background.models import NoticeChoice
 from background.notices.choices import choose_emails, is_on_by_default
-from background.notices.registry import notice_kinds
+from background.notices.registry import notice_choices, notice_kinds
+from shared.mail import sends_email
 
 
 class NoticeForm(forms.Form):
@@ -21,14 +19,11 @@ class NoticeForm(forms.Form):
 
     email = forms.EmailField(required=False, label="E-mail address", max_length=254)
     kinds = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Send me an e-mail if"
+        choices=notice_choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Send me an e-mail if",
     )
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.fields["kinds"].choices = [  # type: ignore[attr-defined]
-            (kind.name, f"{kind.label}: {kind.about}") for kind in notice_kinds().values()
-        ]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -60,18 +60,18 @@ def levels(relations: Iterable[tuple[str, str]]) -> dict[str, int]:
     parents: dict[str, set[str]] = {}
     for parent, child in relations:
         parents.setdefault(child, set()).add(parent)
-    found: dict[str, int] = {}
+    level_of: dict[str, int] = {}
     try:
         for label in TopologicalSorter(parents).static_order():
             above = parents.get(label, ())
-            found[label] = 1 + max((found[parent] for parent in above), default=-1)
+            level_of[label] = 1 + max((level_of[parent] for parent in above), default=-1)
     except CycleError as error:
         circle = " > ".join(reversed(error.args[1]))
         raise CircularHierarchy(
             f"The class hierarchy has a circle: {circle}. Correct the hierarchy file and import "
             "it again."
         ) from error
-    return found
+    return level_of
 
 
 def choose_constraints(
@@ -135,7 +135,7 @@ def read_detections(
     Edges are fractions of the image, and Confidence is a number from 0 to 1. Other columns are
     ignored. Raises MalformedFile, which names the line.
     """
-    found: dict[str, list[Candidate]] = defaultdict(list)
+    candidates: dict[str, list[Candidate]] = defaultdict(list)
     with open_csv(path, progress) as table:
         header = table.header(COLUMNS)
         places = [header.index(column) for column in COLUMNS]
@@ -150,10 +150,10 @@ def read_detections(
                     f"class {short(label)} is not known; use the labels of the imported classes, "
                     "such as /m/0bt9lr"
                 )
-            found[image].append(Candidate(label, names[label], *_numbers(table, numbers)))
-    if not found:
+            candidates[image].append(Candidate(label, names[label], *_numbers(table, numbers)))
+    if not candidates:
         raise MalformedFile(path, "the file has no detections")
-    return found
+    return candidates
 
 
 def _numbers(table: CsvFile, texts: list[str]) -> list[float]:

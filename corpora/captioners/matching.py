@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from corpora.errors import DomainError
 from corpora.language.english import words as words_of
 from corpora.language.word_forms import word_forms
-from corpora.reading.files import MalformedFile, Progress, no_progress, open_text, short
+from corpora.reading.files import MalformedFile, open_text, short
 
 
 class UnknownPair(DomainError):
@@ -71,18 +71,18 @@ def concepts() -> dict[str, Concept]:
 @cache
 def all_pairs() -> tuple[Pair, ...]:
     """The 24 pairs of the paper."""
-    known = concepts()
-    return tuple(Pair(known[row["modifier"]], known[row["noun"]]) for row in _rows("pairs.csv"))
+    by_name = concepts()
+    return tuple(Pair(by_name[row["modifier"]], by_name[row["noun"]]) for row in _rows("pairs.csv"))
 
 
 def pairs_named(names: Iterable[str]) -> tuple[Pair, ...]:
     """The pairs with these names, all if there are no names; raises UnknownPair."""
     wanted = list(names)
-    known = {pair.name: pair for pair in all_pairs()}
+    by_name = {pair.name: pair for pair in all_pairs()}
     for name in wanted:
-        if name not in known:
-            raise UnknownPair(f"There is no pair {name!r}. Pairs: {', '.join(known)}.")
-    return tuple(known[name] for name in dict.fromkeys(wanted)) or all_pairs()
+        if name not in by_name:
+            raise UnknownPair(f"There is no pair {name!r}. Pairs: {', '.join(by_name)}.")
+    return tuple(by_name[name] for name in dict.fromkeys(wanted)) or all_pairs()
 
 
 def _rows(name: str) -> list[dict[str, str]]:
@@ -212,7 +212,9 @@ def _other_words() -> frozenset[str]:
 
 
 def _words_of(*parts: PartOfSpeech) -> frozenset[str]:
-    return frozenset().union(*(one.words for one in concepts().values() if one.part in parts))
+    return frozenset().union(
+        *(concept.words for concept in concepts().values() if concept.part in parts)
+    )
 
 
 def _arcs(sentence: Sentence) -> Iterator[Arc]:
@@ -226,8 +228,8 @@ def _arcs(sentence: Sentence) -> Iterator[Arc]:
         if head := by_number.get(role.head):
             yield Arc(node, head, role.base)
             if role.base in SUBJECT_OF:
-                for other in _with_same_subject(head, dependents):
-                    yield Arc(node, other, role.base)
+                for predicate in _with_same_subject(head, dependents):
+                    yield Arc(node, predicate, role.base)
 
 
 def _role(node: Node, by_number: Mapping[int, Node]) -> Node:
@@ -247,7 +249,7 @@ def _with_same_subject(verb: Node, dependents: Mapping[int, Sequence[Node]]) -> 
     seen, waiting = {verb.number}, [verb]
     while waiting:
         for node in dependents.get(waiting.pop().number, ()):
-            own = {each.base for each in dependents.get(node.number, ())}
+            own = {dependent.base for dependent in dependents.get(node.number, ())}
             is_joined = node.base == JOINED and not own & SUBJECT_OF
             if node.number not in seen and (is_joined or node.base in PREDICATES):
                 seen.add(node.number)
@@ -271,23 +273,23 @@ class NoParser(DomainError):
     """spaCy or its model is not installed."""
 
 
-def read_conllu(path: Path, progress: Progress = no_progress) -> dict[int, list[Sentence]]:
+def read_conllu(path: Path) -> dict[int, list[Sentence]]:
     """The sentences of each caption by the caption's id; raises MalformedFile.
 
     Each sentence begins with `# sent_id = ID`. A caption of several sentences has `ID-1`, `ID-2`.
     """
-    found: dict[int, list[Sentence]] = defaultdict(list)
-    with open_text(path, progress) as text:
+    sentences: dict[int, list[Sentence]] = defaultdict(list)
+    with open_text(path) as text:
         for first, rows in _blocks(text.lines()):
             nodes = [
                 _node(path, row, line)
                 for line, row in enumerate(rows, start=first)
                 if not row.startswith("#")
             ]
-            found[_caption(path, rows, first)].append([node for node in nodes if node])
-    if not found:
+            sentences[_caption(path, rows, first)].append([node for node in nodes if node])
+    if not sentences:
         raise MalformedFile(path, "the file has no sentence")
-    return found
+    return sentences
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

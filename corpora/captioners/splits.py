@@ -40,10 +40,10 @@ def read_captions(path: Path) -> list[Described]:
     if not entries:
         raise MalformedFile(path, "it has no caption")
     has_ids = isinstance(content, dict)
-    found = [_caption(path, place, entry, has_ids) for place, entry in enumerate(entries)]
-    if len({caption.id for caption in found}) < len(found):
+    captions = [_caption(path, place, entry, has_ids) for place, entry in enumerate(entries)]
+    if len({caption.id for caption in captions}) < len(captions):
         raise MalformedFile(path, "two captions have the same id")
-    return found
+    return captions
 
 
 def _caption(path: Path, place: int, entry: Any, has_id: bool) -> Described:
@@ -141,8 +141,8 @@ def recall(pair: Pair, images: Sequence[int], generated: Occurrences) -> Recall:
 
     Images without a generated caption count as not found.
     """
-    found = sum(1 for image in images if generated.with_pair[image][pair.name])
-    return Recall(len(images), found)
+    with_pair = sum(1 for image in images if generated.with_pair[image][pair.name])
+    return Recall(len(images), with_pair)
 
 
 def recall_by_agreement(

@@ -80,12 +80,12 @@ def run(
         raise WrongOptions("A CSV file of boxes has no names: add --classes.")
     excluded = excluded_classes()
     if classes:
-        found = open_images(boxes, classes)
+        images = open_images(boxes, classes)
     else:
-        found, excluded = instances(boxes, excluded)
+        images, excluded = instances(boxes, excluded)
     relations = read_hierarchy(hierarchy).relations if hierarchy else []
     return constraints(
-        found,
+        images,
         levels_of=levels((relation.parent, relation.child) for relation in relations),
         excluded=excluded,
         info={"file": boxes.name},
@@ -98,8 +98,8 @@ def open_images(path: Path, classes: Path) -> Iterator[ImageBoxes]:
     with open_csv(classes) as table:
         names = dict(read_classes(table))
     with bytes_shown(path) as progress:
-        found = read_detections(path, names, progress)
-    return (ImageBoxes({"open_images_id": key}, boxes) for key, boxes in found.items())
+        candidates = read_detections(path, names, progress)
+    return (ImageBoxes({"open_images_id": key}, boxes) for key, boxes in candidates.items())
 
 
 def instances(

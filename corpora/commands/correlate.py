@@ -35,6 +35,7 @@ from corpora.evaluation.judgements import (
     read_figures,
     systems_in,
 )
+from corpora.evaluation.metrics import FIGURES
 from corpora.evaluation.metrics.base import Floats, Measured, measured_means
 from corpora.evaluation.references import References, read_references
 from corpora.evaluation.report import (
@@ -47,7 +48,7 @@ from corpora.evaluation.report import (
     make_report,
 )
 from corpora.evaluation.results import listed, read_results
-from corpora.evaluation.scoring import FIGURES, Plan
+from corpora.evaluation.scoring import Plan
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from corpora.reading.json_files import read_coco
 from corpora.wording import counted
@@ -107,9 +108,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(*, ratings: Path, references: Path | None, **options: Any) -> Iterator[str]:
     captions = captions_in(ratings, read_coco(ratings))
-    found = read_references(references, options["language"]) if references else None
+    known_references = read_references(references, options["language"]) if references else None
     numbers = {caption.image: caption.image for caption in captions}
-    return correlate(Rated(captions, found, numbers), java=Java(), **options)
+    return correlate(Rated(captions, known_references, numbers), java=Java(), **options)
 
 
 def correlate(
@@ -136,7 +137,7 @@ def correlate(
         measured, about = _scored(captions, rated, plan, may_be_plain=tokeniser == AUTOMATIC)
         for path in tables:
             for name, figures in read_figures(path, captions, FIGURES).items():
-                own = [figures[one.image, one.source] for one in captions]
+                own = [figures[caption.image, caption.source] for caption in captions]
                 measured.append(measured_means(name, own))
         if not measured:
             raise WrongOptions(
@@ -144,24 +145,33 @@ def correlate(
                 "figures with --results."
             )
         progress("intervals")
-        found = {
+        agreements = {
             name: _agreements(captions, name, measured, resamples, seed)
             for name in criteria_of(captions)
         }
-    systems = sorted({one.source for one in captions})
     about |= {
-        "images": len({one.image for one in captions}),
+        "images": len({caption.image for caption in captions}),
         "captions": len(captions),
-        "systems": systems,
+        "systems": _systems(captions),
         "resamples": resamples,
         "seed": seed,
     }
-    about["notes"] = list(_notes(about, found))
+    about["notes"] = list(_notes(about, agreements))
+    systems = {name: _systems(_rated_by(captions, name)) for name in agreements}
     if options["json"]:
-        criteria = {name: _as_json(rows, systems) for name, rows in found.items()}
+        criteria = {name: _as_json(rows, systems[name]) for name, rows in agreements.items()}
         yield json.dumps(about | {"criteria": criteria})
     else:
-        yield from _lines(about, found)
+        yield from _lines(about, agreements, systems)
+
+
+def _systems(captions: Sequence[Caption]) -> list[str]:
+    return sorted({caption.source for caption in captions})
+
+
+def _rated_by(captions: Sequence[Caption], criterion: str) -> list[Caption]:
+    """The captions that people rated by this criterion, perhaps not those of all systems."""
+    return [caption for caption in captions if criterion in caption.ratings]
 
 
 def _of_systems(rated: Rated, results: Sequence[Path]) -> Sequence[Caption]:
@@ -172,10 +182,10 @@ def _of_systems(rated: Rated, results: Sequence[Path]) -> Sequence[Caption]:
     for path in results:
         given = read_results(path)
         texts = {own: given.get(number, "") for own, number in rated.numbers.items()}
-        chosen |= (found := systems_in(rated.captions, texts))
-        if not found:
+        chosen |= (systems := systems_in(rated.captions, texts))
+        if not systems:
             raise DomainError(f"{path}: no system's captions that people rated are in it.")
-    return [one for one in rated.captions if one.source in chosen]
+    return [caption for caption in rated.captions if caption.source in chosen]
 
 
 def _scored(
@@ -187,28 +197,28 @@ def _scored(
     """
     if rated.references is None or not plan.metrics:
         return [], {}
-    known = rated.references.captions
-    numbers = [rated.numbers.get(one.image, -1) for one in captions]
+    references = rated.references.captions
+    numbers = [rated.numbers.get(caption.image, -1) for caption in captions]
     pairs = zip(captions, numbers, strict=True)
-    if lacking := sorted({one.image for one, number in pairs if number not in known}):
+    if lacking := sorted({caption.image for caption, number in pairs if number not in references}):
         raise DomainError(
             f"The references lack {counted(len(lacking), 'image')} that people rated: "
             f"{listed(lacking)}. Name references of all of them with --references."
         )
     against: dict[int, list[str]] = {}
-    for row, (one, number) in enumerate(zip(captions, numbers, strict=True)):
-        against[row] = list(known[number])
-        if one.text in against[row]:
-            against[row].remove(one.text)
+    for row, (caption, number) in enumerate(zip(captions, numbers, strict=True)):
+        against[row] = list(references[number])
+        if caption.text in against[row]:
+            against[row].remove(caption.text)
         if not against[row]:
             raise DomainError(
-                f"Image {one.image} has one reference, which people rated, so that no other is "
+                f"Image {caption.image} has one reference, which people rated, so that no other is "
                 "left to score it against. Name the systems to compare with --results, or other "
                 "references with --references."
             )
     report = make_report(
         References(against, {}, language=rated.references.language),
-        {RESULTS: Candidate({row: one.text for row, one in enumerate(captions)})},
+        {RESULTS: Candidate({row: caption.text for row, caption in enumerate(captions)})},
         plan,
         Choices(may_be_plain=may_be_plain, resamples=0),
     )
@@ -225,11 +235,11 @@ def _agreements(
     seed: int,
 ) -> dict[str, Agreement]:
     """How far each figure agrees with the mean of the ratings, and one person with the others."""
-    rows = [row for row, one in enumerate(captions) if criterion in one.ratings]
-    rated = [captions[row] for row in rows]
-    systems = sorted({one.source for one in captions})
-    judged = judged_of(rated, [fmean(one.ratings[criterion]) for one in rated], systems)
-    found = {
+    rows = [row for row, caption in enumerate(captions) if criterion in caption.ratings]
+    rated = _rated_by(captions, criterion)
+    means = [fmean(caption.ratings[criterion]) for caption in rated]
+    judged = judged_of(rated, means, _systems(rated))
+    agreements = {
         figure: agreement(
             judged,
             metric._replace(statistics=metric.statistics[rows]),
@@ -240,13 +250,13 @@ def _agreements(
         for metric in measured
         for figure in metric.names
     }
-    several = [one for one in rated if len(one.ratings[criterion]) > 1]
+    several = [caption for caption in rated if len(caption.ratings[criterion]) > 1]
     if several:
-        drawn = [_one_and_others(one, criterion, seed) for one in several]
-        judged = judged_of(several, [others for _, others in drawn], systems)
+        drawn = [_one_and_others(caption, criterion, seed) for caption in several]
+        judged = judged_of(several, [others for _, others in drawn], _systems(several))
         person = measured_means(PERSON, [own for own, _ in drawn])
-        found[PERSON] = agreement(judged, person, PERSON, resamples=resamples, seed=seed)
-    return found
+        agreements[PERSON] = agreement(judged, person, PERSON, resamples=resamples, seed=seed)
+    return agreements
 
 
 def _one_and_others(caption: Caption, criterion: str, seed: int) -> tuple[float, float]:
@@ -256,13 +266,19 @@ def _one_and_others(caption: Caption, criterion: str, seed: int) -> tuple[float,
     return drawn, fmean(ratings)
 
 
-def _as_json(found: Mapping[str, Agreement], systems: Sequence[str]) -> dict[str, Any]:
+def _as_json(agreements: Mapping[str, Agreement], systems: Sequence[str]) -> dict[str, Any]:
     return {
-        "captions": {name: _coefficients(one.captions) for name, one in found.items()},
-        "systems": {name: _coefficients(one.systems) for name, one in found.items()},
-        "people": _by_system(next(iter(found.values())).scores, systems),
+        "captions": {
+            name: _coefficients(agreement.captions) for name, agreement in agreements.items()
+        },
+        "systems": {
+            name: _coefficients(agreement.systems) for name, agreement in agreements.items()
+        },
+        "people": _by_system(next(iter(agreements.values())).scores, systems),
         "figures": {
-            name: _by_system(one.figures, systems) for name, one in found.items() if name != PERSON
+            name: _by_system(agreement.figures, systems)
+            for name, agreement in agreements.items()
+            if name != PERSON
         },
     }
 
@@ -275,37 +291,46 @@ def _number(figure: float) -> float | None:
     return None if math.isnan(figure) else figure
 
 
-def _coefficients(found: Mapping[str, Coefficient]) -> dict[str, Any]:
+def _coefficients(coefficients: Mapping[str, Coefficient]) -> dict[str, Any]:
     return {
         name: {
-            "value": _number(one.value),
-            "interval": list(one.interval) if one.interval else None,
+            "value": _number(coefficient.value),
+            "interval": list(coefficient.interval) if coefficient.interval else None,
         }
-        for name, one in found.items()
+        for name, coefficient in coefficients.items()
     }
 
 
-def _lines(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]]) -> Iterator[str]:
+def _lines(
+    about: Mapping[str, Any],
+    criteria: Mapping[str, Mapping[str, Agreement]],
+    systems: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
     """A table per caption and one per system for each criterion."""
-    systems = about["systems"]
     size = f"{counted(about['captions'], 'caption')} of {counted(about['images'], 'image')}"
-    yield f"{size} by {counted(len(systems), 'system')}: {', '.join(systems)}"
+    every = about["systems"]
+    yield f"{size} by {counted(len(every), 'system')}: {', '.join(every)}"
     if "tokeniser" in about:
         yield EXPLAINED[about["tokeniser"]].capitalize()
-    if any(PERSON in rows for rows in found.values()):
+    if any(PERSON in rows for rows in criteria.values()):
         yield f"{PERSON}: the rating of one person beside the mean of the others"
-    for criterion, rows in found.items():
+    for criterion, rows in criteria.items():
         for title, per in (("per caption", "captions"), ("per system", "systems")):
             yield ""
-            table = {name: getattr(one, per) for name, one in rows.items()}
+            table = {name: getattr(agreement, per) for name, agreement in rows.items()}
             heads = [TITLES[name] for name in next(iter(table.values()))]
-            cells = [[NAMES.get(n, n), *map(_cell, one.values())] for n, one in table.items()]
+            cells = [
+                [NAMES.get(n, n), *map(_cell, coefficients.values())]
+                for n, coefficients in table.items()
+            ]
             yield from aligned([[f"{criterion}, {title}", *heads], *cells])
         yield ""
         columns = {"people": next(iter(rows.values())).scores} | {
-            NAMES.get(name, name): one.figures for name, one in rows.items() if name != PERSON
+            NAMES.get(name, name): agreement.figures
+            for name, agreement in rows.items()
+            if name != PERSON
         }
-        body = zip(systems, *columns.values(), strict=True)
+        body = zip(systems[criterion], *columns.values(), strict=True)
         yield from aligned(
             [[f"{criterion}, means", *columns]]
             + [[system, *(f"{figure:.3f}" for figure in figures)] for system, *figures in body]
@@ -317,20 +342,22 @@ def _lines(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]
         yield from about["notes"]
 
 
-def _notes(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]]) -> Iterator[str]:
+def _notes(
+    about: Mapping[str, Any], criteria: Mapping[str, Mapping[str, Agreement]]
+) -> Iterator[str]:
     """Why coefficients or intervals are missing, if some are."""
     every = [
-        one
-        for rows in found.values()
+        coefficient
+        for rows in criteria.values()
         for row in rows.values()
-        for one in (*row.captions.values(), *row.systems.values())
+        for coefficient in (*row.captions.values(), *row.systems.values())
     ]
-    if any(math.isnan(one.value) for one in every):
+    if any(math.isnan(coefficient.value) for coefficient in every):
         yield (
             "A coefficient that is missing (–, in JSON null) is not defined: people, or the "
             "metric, say the same of all that it compares, or there is only one system."
         )
-    if all(one.interval or math.isnan(one.value) for one in every):
+    if all(coefficient.interval or math.isnan(coefficient.value) for coefficient in every):
         return
     if not about["resamples"]:
         yield "There are no intervals, because --resamples is 0."
@@ -343,8 +370,9 @@ def _notes(about: Mapping[str, Any], found: Mapping[str, Mapping[str, Agreement]
         )
 
 
-def _cell(one: Coefficient) -> str:
-    if math.isnan(one.value):
+def _cell(coefficient: Coefficient) -> str:
+    if math.isnan(coefficient.value):
         return "–"
-    ends = f" [{one.interval.low:.2f}, {one.interval.high:.2f}]" if one.interval else ""
-    return f"{one.value:.2f}{ends}"
+    interval = coefficient.interval
+    ends = f" [{interval.low:.2f}, {interval.high:.2f}]" if interval else ""
+    return f"{coefficient.value:.2f}{ends}"

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from corpora.commands import WrongOptions, checked_language
 from corpora.evaluation.bootstrap import RESAMPLES
 from corpora.evaluation.java import Java
+from corpora.evaluation.metrics import FIGURES, METRICS
 from corpora.evaluation.references import References, read_references
 from corpora.evaluation.report import (
     BASELINE,
@@ -24,7 +25,7 @@ from corpora.evaluation.report import (
     make_report,
 )
 from corpora.evaluation.results import check_images, read_outside, read_results
-from corpora.evaluation.scoring import ALL, FIGURES, METRICS, SUBSET, Plan
+from corpora.evaluation.scoring import ALL, SUBSET, Plan
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 
 HELP = (

@@ -99,16 +99,16 @@ def run(**options: Any) -> Iterator[str]:
     if not 0 <= options["validation_share"] <= 1:
         raise WrongOptions("--validation-share must be a number from 0 to 1.")
     pairs = pairs_named(options["pair"])
-    found = occurrences(pairs, options)
+    occurrences_by_file = occurrences(pairs, options)
     content = {
         "info": {
             "captions": options["captions"].name,
             "found_by": found_by(options),
             "seed": options["seed"],
             "validation_share": None if options["evaluation"] else options["validation_share"],
-            "most_captions": most_captions(found.get("results")),
+            "most_captions": most_captions(occurrences_by_file.get("results")),
         },
-        "pairs": [entry(pair, found, options) for pair in pairs],
+        "pairs": [entry(pair, occurrences_by_file, options) for pair in pairs],
     }
     text = json.dumps(content)
     yield from [text] if options["json"] else lines(content)
@@ -140,12 +140,12 @@ def occurrences_in(
     """The pairs in the captions of a file."""
     captions = read_captions(path)
     if parses:
-        found = by_conllu(captions, pairs, parses)
+        with_pairs = by_conllu(captions, pairs, parses)
     elif model:
-        found = by_spacy(captions, pairs, model)
+        with_pairs = by_spacy(captions, pairs, model)
     else:
-        found = ((caption, pairs_in_words(caption.text, pairs)) for caption in captions)
-    return count_pairs(tqdm(found, path.name, len(captions), unit=" captions", disable=None))
+        with_pairs = ((caption, pairs_in_words(caption.text, pairs)) for caption in captions)
+    return count_pairs(tqdm(with_pairs, path.name, len(captions), unit=" captions", disable=None))
 
 
 def by_conllu(captions: Iterable[Described], pairs: Sequence[Pair], path: Path) -> Found:
@@ -179,32 +179,32 @@ def most_captions(results: Occurrences | None) -> int | None:
     return max(results.captions.values()) if results else None
 
 
-def entry(pair: Pair, known: dict[str, Occurrences], options: dict[str, Any]) -> dict[str, Any]:
+def entry(pair: Pair, by_file: dict[str, Occurrences], options: dict[str, Any]) -> dict[str, Any]:
     """The split of a pair, and its recall if there are results."""
     split = hold_out(
         pair,
-        known["captions"],
-        evaluation=known.get("evaluation"),
+        by_file["captions"],
+        evaluation=by_file.get("evaluation"),
         validation_share=options["validation_share"],
         seed=options["seed"],
     )
-    scored = recalls(pair, split, known) if "results" in known else {}
+    scored = recalls(pair, split, by_file) if "results" in by_file else {}
     return {"pair": pair.name, "counts": split.counts, **split._asdict(), **scored}
 
 
-def recalls(pair: Pair, split: Split, known: dict[str, Occurrences]) -> dict[str, Any]:
+def recalls(pair: Pair, split: Split, by_file: dict[str, Occurrences]) -> dict[str, Any]:
     """Recall@K on the evaluation images, in total and by the references that have the pair."""
-    references, results = known.get("evaluation", known["captions"]), known["results"]
+    references, results = by_file.get("evaluation", by_file["captions"]), by_file["results"]
     by_agreement = recall_by_agreement(pair, split.evaluation, references, results)
     return {
         "recall": as_json(recall(pair, split.evaluation, results)),
         "without_results": sum(1 for image in split.evaluation if not results.captions[image]),
-        "recall_by_references": {str(n): as_json(one) for n, one in by_agreement.items()},
+        "recall_by_references": {str(n): as_json(result) for n, result in by_agreement.items()},
     }
 
 
-def as_json(one: Recall) -> dict[str, Any]:
-    return {"images": one.images, "found": one.found, "recall": one.value}
+def as_json(recall: Recall) -> dict[str, Any]:
+    return {"images": recall.images, "found": recall.found, "recall": recall.value}
 
 
 def lines(content: dict[str, Any]) -> Iterator[str]:
@@ -217,10 +217,10 @@ def lines(content: dict[str, Any]) -> Iterator[str]:
         + "".join(f"{part:>12}" for part in parts)
         + (f"{f'Recall@{k}':>12}" * bool(k))
     )
-    for one in content["pairs"]:
-        counts = "".join(f"{one['counts'][part]:12,}" for part in parts)
-        yield f"{one['pair']:14}{counts}" + (f"{shown(one['recall']):>12}" if k else "")
+    for entry in content["pairs"]:
+        counts = "".join(f"{entry['counts'][part]:12,}" for part in parts)
+        yield f"{entry['pair']:14}{counts}" + (f"{shown(entry['recall']):>12}" if k else "")
 
 
-def shown(one: dict[str, Any]) -> str:
-    return "–" if one["recall"] is None else f"{one['recall']:.1%}"
+def shown(recall: dict[str, Any]) -> str:
+    return "–" if recall["recall"] is None else f"{recall['recall']:.1%}"

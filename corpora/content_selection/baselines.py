@@ -241,17 +241,17 @@ def rankings(boxes: Mapping[str, Box], learnt: Learnt, chance: random.Random) ->
         "unigram": learnt.counts.unigram(labelled),
         "pair": learnt.counts.pair(labelled),
     }
-    by_cue = {name: ranks(one) for name, one in values.items()}
+    by_cue = {name: ranks(scores) for name, scores in values.items()}
     by_rank: dict[str, list[Sequence[float]]] = {
-        **{name: [one] for name, one in by_cue.items()},
+        **{name: [cue_ranks] for name, cue_ranks in by_cue.items()},
         "combined_unigram": [by_cue["unigram"], by_cue["position"]],
         "rank_sum": list(by_cue.values()),
     }
-    found = {"random": ids}
+    ranked = {"random": ids}
     if learnt.bigrams:
-        found["bigram"] = learnt.bigrams.sequence(shuffled)
-        by_rank["combined"] = [sequence_ranks(ids, found["bigram"]), by_cue["position"]]
-    return found | {name: _by_mean_rank(ids, several) for name, several in by_rank.items()}
+        ranked["bigram"] = learnt.bigrams.sequence(shuffled)
+        by_rank["combined"] = [sequence_ranks(ids, ranked["bigram"]), by_cue["position"]]
+    return ranked | {name: _by_mean_rank(ids, several) for name, several in by_rank.items()}
 
 
 def ranks(values: Sequence[float]) -> list[int]:
@@ -265,9 +265,9 @@ def sequence_ranks(ids: Sequence[str], selected: Sequence[str]) -> list[float]:
 
     It is 0.5 × ((boxes + 1) - selected) + selected: 6.5 for six of nine boxes (section 5.1).
     """
-    rest = 0.5 * ((len(ids) + 1) - len(selected)) + len(selected)
+    last = 0.5 * ((len(ids) + 1) - len(selected)) + len(selected)
     place = {key: rank for rank, key in enumerate(selected, start=1)}
-    return [place.get(key, rest) for key in ids]
+    return [place.get(key, last) for key in ids]
 
 
 def _by_mean_rank(ids: Sequence[str], several: Sequence[Sequence[float]]) -> list[str]:

@@ -58,12 +58,12 @@ def read_results(path: Path) -> dict[str, Boxes]:
 
 def read_boxes(paths: Iterable[Path]) -> dict[str, dict[str, Box]]:
     """The boxes of each image by their ids, from `boxes.json` files; raises MalformedFile."""
-    known: dict[str, tuple[str, Box]] = {}
+    box_by_id: dict[str, tuple[str, Box]] = {}
     by_image: dict[str, dict[str, Box]] = {}
     for path in paths:
         for key, entry in _object(path, "boxes", _read_object(path).get("boxes")).items():
             image, box = _box(path, f"box {short(key)}", entry)
-            if known.setdefault(key, (image, box)) != (image, box):
+            if box_by_id.setdefault(key, (image, box)) != (image, box):
                 raise MalformedFile(
                     path, f"box {short(key)}: another file has another box of this id"
                 )
@@ -99,7 +99,7 @@ def _mentions(path: Path, place: str, entry: Any) -> list[Boxes]:
 
 
 def _box_ids(path: Path, place: str, entry: Any) -> Boxes:
-    return frozenset(_id(path, place, one) for one in _list(path, place, entry))
+    return frozenset(_id(path, place, value) for value in _list(path, place, entry))
 
 
 def _id(path: Path, place: str, value: Any) -> str:

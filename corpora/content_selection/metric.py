@@ -51,9 +51,9 @@ def score_image(selected: Boxes, descriptions: Sequence[Boxes]) -> Score:
     share of a description's boxes that are selected. Both are averaged over the descriptions, so a
     box that many people mention has more weight. F (3) is the harmonic mean of the two averages.
     """
-    found = [len(selected & description) for description in descriptions]
-    precision = share(sum(found), len(selected) * len(descriptions))
-    recall = fmean(map(share, found, map(len, descriptions)))
+    common = [len(selected & description) for description in descriptions]
+    precision = share(sum(common), len(selected) * len(descriptions))
+    recall = fmean(map(share, common, map(len, descriptions)))
     return Score(precision, recall, share(2 * precision * recall, precision + recall))
 
 

@@ -13,6 +13,7 @@ from corpora.content_selection.metric import (
     human_upper_bound,
     score_images,
 )
+from corpora.wording import counted
 
 
 class Results(NamedTuple):
@@ -35,19 +36,19 @@ class Report(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """One object; `precision`, `recall` and `f` of a system are direct members."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "images": self.images,
             "descriptions": self.descriptions,
             "boxes_per_description": self.boxes_per_description,
             "human": as_json(self.human) if self.human else None,
         }
         if self.results:
-            found |= as_json(self.results.score)
-            found["without_result"] = self.results.without_result
-            found["without_gold"] = self.results.without_gold
+            content |= as_json(self.results.score)
+            content["without_result"] = self.results.without_result
+            content["without_gold"] = self.results.without_gold
         if self.baselines:
-            found["baselines"] = self._curves()
-        return found
+            content["baselines"] = self._curves()
+        return content
 
     def _curves(self) -> dict[str, Any]:
         return {
@@ -62,7 +63,8 @@ class Report(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         yield (
-            f"{self.images} images, {self.descriptions} descriptions that mention "
+            f"{counted(self.images, 'image')}, {counted(self.descriptions, 'description')} that "
+            f"{'mentions' if self.descriptions == 1 else 'mention'} "
             f"{self.boxes_per_description:.2f} boxes on average"
         )
         if self.results and self.results.without_result:

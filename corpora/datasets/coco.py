@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corpora.language.languages import LANGUAGE_TAG
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import read_json
 
@@ -61,12 +62,14 @@ def read_instances(path: Path) -> Instances:
 
 
 class CocoCaption(NamedTuple):
-    """A caption with its image's key, its id in the file, and the image's file name if given."""
+    """A caption with its image's key and its id in the file; the image's file name and the tag of
+    the caption's language if given."""
 
     annotation_id: int
     image: str
     text: str
     file_name: str = ""
+    language: str = ""
 
 
 def read_captions(path: Path) -> list[CocoCaption]:
@@ -109,10 +112,10 @@ class _Reader:
     def entries(
         self, content: Mapping[str, Any], name: str, *, required: bool = True
     ) -> Iterable[tuple[str, dict[str, Any]]]:
-        found = content.get(name, None if required else [])
-        if not isinstance(found, list):
+        rows = content.get(name, None if required else [])
+        if not isinstance(rows, list):
             raise MalformedFile(self.path, f"there is no list of {name}")
-        for number, entry in enumerate(found):
+        for number, entry in enumerate(rows):
             place = f"{name}[{number}]"
             if not isinstance(entry, dict):
                 raise self.wrong(place, "is not an object")
@@ -161,8 +164,8 @@ class _Reader:
             key = entry.get("open_images_id", str(number))
             if not isinstance(key, str) or not key:
                 raise self.wrong(place, f"open_images_id {short(key)} is not a text")
-            known = key, _file_name(entry)
-            if names.setdefault(number, known)[0] != key:
+            image_name = key, _file_name(entry)
+            if names.setdefault(number, image_name)[0] != key:
                 raise self.wrong(place, "the id was used before")
         return names
 
@@ -179,7 +182,9 @@ class _Reader:
                 raise self.wrong(place, f"there is no image {image}")
             if number in captions:
                 raise self.wrong(place, "the id was used before")
-            captions[number] = CocoCaption(number, names[image][0], text, names[image][1])
+            captions[number] = CocoCaption(
+                number, names[image][0], text, names[image][1], _language(entry)
+            )
         return list(captions.values())
 
     def results(self, content: Iterable[Any]) -> Iterator[CocoCaption]:
@@ -192,7 +197,7 @@ class _Reader:
                 raise self.wrong(place, f"image_id {short(image)} is not an id")
             if not isinstance(text, str) or not text.strip():
                 raise self.wrong(place, "there is no caption")
-            yield CocoCaption(number, str(image), text)
+            yield CocoCaption(number, str(image), text, language=_language(entry))
 
     def image(self, entry: Mapping[str, Any], licenses: Mapping[int, str], place: str) -> CocoImage:
         width, height = (self.whole(entry, name, place) for name in ("width", "height"))
@@ -257,6 +262,12 @@ class _Reader:
         if low < -SLACK or high > size + SLACK:
             raise self.wrong(place, f"bbox {short(box)} lies outside of its image")
         return min(max(low, 0.0), size) / size, min(max(high, 0.0), size) / size
+
+
+def _language(entry: Mapping[str, Any]) -> str:
+    """The tag of the caption's language; empty if the entry has none."""
+    tag = entry.get("language")
+    return tag if isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) else ""
 
 
 def _file_name(entry: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import category
 
 from corpora.language.text import MOST_CHARACTERS
 from corpora.reading.entries import Entries, Entry, listed, open_entries
@@ -162,11 +163,13 @@ class _Picker:
         for group in (likely, candidates):
             if len(group) == 1:
                 return group[0]
-        found = listed(candidates) or f"no column begins with {prefix}: {listed(self._names)}"
+        candidates_text = (
+            listed(candidates) or f"no column begins with {prefix}: {listed(self._names)}"
+        )
         raise MalformedFile(
             self._file,
             f"it is not clear which column holds the {field}: name it with --{field}-column "
-            f"({found})",
+            f"({candidates_text})",
         )
 
 
@@ -196,7 +199,7 @@ def _checked(
     values = pick(entry.values)
     return Collected(
         line=entry.line,
-        image=_name(values, "image", most=2000),
+        image=_name(values, "image", most=2000, fits=_names_a_file),
         worker=_name(values, "worker", most=64),
         caption=_caption(values.get("caption")),
         seconds=_seconds(values.get("seconds")),
@@ -216,14 +219,26 @@ def _is_rejected(value: Any) -> bool:
     return STATUSES[status]
 
 
-def _name(entry: Mapping[str, Any], field: str, *, most: int) -> str:
+def _names_a_file(text: str) -> bool:
+    """Whether the text has no control character. Narrow spaces and joiners, which `isprintable`
+    refuses, are in names of files."""
+    return all(category(character) != "Cc" for character in text)
+
+
+def _name(
+    entry: Mapping[str, Any],
+    field: str,
+    *,
+    most: int,
+    fits: Callable[[str], bool] = str.isprintable,
+) -> str:
     value = entry.get(field)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
         raise _Unusable(f"there is no {field}")
     value = value.strip()
-    if len(value) > most or not value.isprintable():
+    if len(value) > most or not fits(value):
         raise _Unusable(f"the {field}'s name is too long, or holds what cannot be printed")
     return value
 
@@ -254,7 +269,7 @@ def _yes_or_no(entry: Mapping[str, Any], field: str) -> bool | None:
     value = entry.get(field)
     if isinstance(value, str):  # of a table
         value = YES_OR_NO.get(value.strip().lower(), value)
-    if value is None or isinstance(value, int):
+    if value is None or value in (True, False):
         return value if value is None else bool(value)
     raise _Unusable(f"{field} is neither true nor false: {short(value)}")
 
@@ -284,8 +299,8 @@ def _time(value: Any, now: datetime) -> datetime | None:
 
 
 def _mturk_time(text: str) -> datetime | None:
-    found = MTURK_TIME.fullmatch(text)
-    if not found:
+    match = MTURK_TIME.fullmatch(text)
+    if not match:
         return None
-    zone = timezone(timedelta(hours=HOURS_FROM_UTC[found[2]]))
-    return datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y").replace(tzinfo=zone)
+    zone = timezone(timedelta(hours=HOURS_FROM_UTC[match[2]]))
+    return datetime.strptime(f"{match[1]} {match[3]}", "%b %d %H:%M:%S %Y").replace(tzinfo=zone)

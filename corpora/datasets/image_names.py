@@ -20,12 +20,17 @@ def image_names(text: str) -> list[str]:
     The text itself; its last part without suffix, if it is a path or URL; and the number in a COCO
     file name.
     """
-    stem = re.split(r"[?#]", text)[0].rstrip("/").rsplit("/", 1)[-1]
-    stem = re.sub(r"\.[A-Za-z]{3,4}$", "", stem)
+    stem = _path(text).rsplit("/", 1)[-1]
     names = [text, stem]
     if number := re.fullmatch(r"(?:COCO_\w+_)?0*([1-9]\d*)", stem, re.ASCII):
         names.append(number[1])
     return list(dict.fromkeys(names))
+
+
+def _path(text: str) -> str:
+    """A path, or that of a URL, without its suffix."""
+    path = re.sub(r"^https?://[^/]*/", "", re.split(r"[?#]", text)[0].rstrip("/"))
+    return re.sub(r"\.[A-Za-z]{3,4}$", "", path)
 
 
 class Named(NamedTuple, Generic[Found]):
@@ -41,16 +46,18 @@ class ImageNames(Generic[Found]):
     """What belongs to images, by the images' names.
 
     A name that is an image's key means this image; then come whole file names, then the last parts
-    of file names and addresses. A name that several images have at the same rank means none.
+    of file names and addresses. A name that several images have at the same rank means none, and a
+    path means no file that is in another folder.
     """
 
     def __init__(self, rows: Iterable[Named[Found]]) -> None:
-        ranks: list[dict[str, Found | None]] = [{}, {}, {}]
-        for found, key, file_name, url in rows:
+        ranks: list[dict[str, Named[Found] | None]] = [{}, {}, {}]
+        for row in rows:
+            _, key, file_name, url = row
             parts = [*image_names(file_name), *image_names(url)] if file_name or url else []
             for rank, names in zip(ranks, ([key], [comparable(file_name)], parts), strict=True):
                 for name in filter(None, names):
-                    rank[name] = found if rank.get(name, found) == found else None
+                    rank[name] = row if rank.get(name, row) == row else None
         keys, files, others = ranks
         self._keys, self._names = keys, others | files | keys
 
@@ -59,14 +66,26 @@ class ImageNames(Generic[Found]):
 
         Unless the text is the key of an image, a `file_name` that goes with it decides.
         """
-        found = self._keys.get(text)
-        for name in _spelled(file_name or text):
-            found = self._names.get(name) if found is None else found
-        return found
+        names = _spelled(file_name or text)
+        row = self._keys.get(text)
+        for name in names:
+            row = self._names.get(name) if row is None else row
+        if row is None or row.key not in {text, *names} and not _may_be(row, file_name or text):
+            return None
+        return row.found
 
     def is_ambiguous(self, text: str) -> bool:
         """Whether the text names several images."""
-        return self.find(text) is None and any(name in self._names for name in _spelled(text))
+        is_shared = any(self._names.get(name, True) is None for name in _spelled(text))
+        return is_shared and self.find(text) is None
+
+
+def _may_be(row: Named[Any], text: str) -> bool:
+    """Whether the text can mean this file: if both have folders, they must be the same as far as
+    they go. The file's address is its own, whatever its name is."""
+    one, other = (f"/{comparable(_path(path))}" for path in (text, row.file_name))
+    has_folders = min(one.count("/"), other.count("/")) > 1
+    return text == row.url or not has_folders or one.endswith(other) or other.endswith(one)
 
 
 def _spelled(text: str) -> list[str]:

@@ -196,18 +196,18 @@ class BoxReader:
             except (ValueError, KeyError):
                 raise self._first_mistake(file, block) from None
             self.rows_read += len(block.lines)
-            known = columns[0] != UNKNOWN_IMAGE
-            if not known.all():
+            has_image = columns[0] != UNKNOWN_IMAGE
+            if not has_image.all():
                 if self.require_images:
                     raise self._first_mistake(file, block)
-                self.skipped += int((~known).sum())
-                columns = [column[known] for column in columns]
+                self.skipped += int((~has_image).sum())
+                columns = [column[has_image] for column in columns]
             yield columns
 
     def _checked(self, block: Block) -> BoxColumns:
         """The block's values; raises ValueError or KeyError if one is invalid."""
-        keys, labels, *rest = block.columns
-        numbers, flags = rest[: 1 + len(EDGE_COLUMNS)], rest[1 + len(EDGE_COLUMNS) :]
+        keys, labels, *values = block.columns
+        numbers, flags = values[: 1 + len(EDGE_COLUMNS)], values[1 + len(EDGE_COLUMNS) :]
         if "".join(map("".join, numbers)).encode("ascii").translate(None, PLAIN.encode()):
             raise ValueError
         sure = _confidences(numbers[0])

@@ -110,15 +110,15 @@ def _add(facts: dict[str, Facts], values: Mapping[str, Any], line: _Line) -> Non
     }
     if not cells.get(FILE_NAME):
         raise line.wrong("file_name is empty")
-    found = facts.setdefault(comparable(cells[FILE_NAME]), Facts(line.number))
-    _add_credits(line, found, cells)
-    found.boxes += _whole_image(line, values.get("classes"))
-    found.boxes += _box(line, cells)
+    of_file = facts.setdefault(comparable(cells[FILE_NAME]), Facts(line.number))
+    _add_credits(line, of_file, cells)
+    of_file.boxes += _whole_image(line, values.get("classes"))
+    of_file.boxes += _box(line, cells)
     boxes = values.get("boxes") or []
     if not isinstance(boxes, list) or not all(isinstance(box, dict) for box in boxes):
         raise line.wrong("boxes must be a list of objects with class, x_min, x_max, y_min, y_max")
     for box in boxes:
-        found.boxes += _box(line, {name: _text(line, name, value) for name, value in box.items()})
+        of_file.boxes += _box(line, {name: _text(line, name, value) for name, value in box.items()})
 
 
 def _text(line: _Line, name: str, value: Any) -> str:
@@ -130,7 +130,7 @@ def _text(line: _Line, name: str, value: Any) -> str:
     return str(value).strip()
 
 
-def _add_credits(line: _Line, found: Facts, cells: Mapping[str, str]) -> None:
+def _add_credits(line: _Line, of_file: Facts, cells: Mapping[str, str]) -> None:
     for column, name in CREDITS.items():
         if not (text := cells.get(column, "")):
             continue
@@ -140,7 +140,7 @@ def _add_credits(line: _Line, found: Facts, cells: Mapping[str, str]) -> None:
         most = LONGEST.get(name, LONGEST_TEXT)
         if len(value) > most:
             raise line.wrong(f"{column} has more than {most} characters")
-        if found.credits.setdefault(name, value) != value:
+        if of_file.credits.setdefault(name, value) != value:
             raise line.wrong(f"{column} differs from what another line says of the same file")
 
 
@@ -150,8 +150,8 @@ def _licence(line: _Line, text: str) -> str:
         return text
     if DEDICATION.fullmatch(text):
         return "https://creativecommons.org/publicdomain/zero/1.0/"
-    if found := COMMONS.fullmatch(text):
-        return f"https://creativecommons.org/licenses/{found[1].lower()}/{found[2]}/"
+    if match := COMMONS.fullmatch(text):
+        return f"https://creativecommons.org/licenses/{match[1].lower()}/{match[2]}/"
     raise line.wrong(
         f"the licence {short(text)} is not known; write its address, or a name such as CC BY 4.0 "
         "or CC0"

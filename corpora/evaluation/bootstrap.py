@@ -81,14 +81,14 @@ def _resampled(
     """Each figure in each resample; none of a single image, which is the same in all."""
     if not measured or images < 2:
         return {}
-    statistics = np.hstack([one.statistics for one in measured])
+    statistics = np.hstack([metric.statistics for metric in measured])
     sums = np.concatenate(
         [counts @ statistics for counts in draws(images, resamples, seed, images)]
     )
-    ends = np.cumsum([one.statistics.shape[1] for one in measured])[:-1]
+    ends = np.cumsum([metric.statistics.shape[1] for metric in measured])[:-1]
     drawn: dict[str, Floats] = {}
-    for one, own in zip(measured, np.split(sums, ends, axis=1), strict=True):
-        drawn |= zip(one.names, one.combine(own, images).T, strict=True)
+    for metric, own in zip(measured, np.split(sums, ends, axis=1), strict=True):
+        drawn |= zip(metric.names, metric.combine(own, images).T, strict=True)
     return drawn
 
 

@@ -73,23 +73,23 @@ def wins_of(votes: Sequence[Vote], sources: Sequence[str]) -> Floats:
 
 def strengths(wins: Floats) -> Floats:
     """The sources' strengths from matrices of wins, of shape (..., sources, sources)."""
-    found = np.zeros(wins.shape[:-1])
+    estimate = np.zeros(wins.shape[:-1])
     games = wins + np.swapaxes(wins, -1, -2)
     for _ in range(STEPS):
-        expected, information = _model(found, games)
-        slope = (wins - games * expected).sum(-1) - PRIOR * found
+        expected, information = _model(estimate, games)
+        slope = (wins - games * expected).sum(-1) - PRIOR * estimate
         step = np.linalg.solve(information, slope[..., None])[..., 0]
-        found += np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        estimate += np.clip(step, -LONGEST_STEP, LONGEST_STEP)
         if np.abs(step).max() < 1e-6:
             break
-    return found
+    return estimate
 
 
-def _model(found: Floats, games: Floats) -> tuple[Floats, Floats]:
+def _model(estimate: Floats, games: Floats) -> tuple[Floats, Floats]:
     """The probability of each win, and the information about the strengths in these games."""
-    expected = 1 / (1 + np.exp(found[..., None, :] - found[..., :, None]))
+    expected = 1 / (1 + np.exp(estimate[..., None, :] - estimate[..., :, None]))
     weights = games * expected * (1 - expected)
-    diagonal = (weights.sum(-1) + PRIOR)[..., None] * np.eye(found.shape[-1])
+    diagonal = (weights.sum(-1) + PRIOR)[..., None] * np.eye(estimate.shape[-1])
     return expected, diagonal - weights
 
 
@@ -112,11 +112,11 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
         for above, below in combinations(range(len(sources)), 2)
     }
     columns = zip(estimated.tolist(), low.tolist(), high.tolist(), games.tolist(), strict=True)
-    found = [
+    by_source = [
         Ranked(source, strength, least, most, round(votes_in))
         for source, (strength, least, most, votes_in) in zip(sources, columns, strict=True)
     ]
-    ranked = [found[place] for place in order]
+    ranked = [by_source[place] for place in order]
     ties = sum(vote.step == 3 for vote in votes) / len(votes) if votes else 0.0
     return Ranking(ranked, wrong, ties)
 
@@ -132,15 +132,15 @@ def _resampled(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Floa
     size = len(sources)
     won = np.stack([wins_of([vote], sources).ravel() for vote in votes] or [np.zeros(size**2)])
     places = [np.unique([vote[part] for vote in votes], return_inverse=True) for part in (0, 1)]
-    found = []
+    resamples = []
     for _ in range(RESAMPLES // AT_ONCE):
         weights = np.ones((AT_ONCE, len(won)))
         for keys, place in places:
             if len(keys):
                 equal = np.full(len(keys), 1 / len(keys))
                 weights *= rng.multinomial(len(keys), equal, AT_ONCE)[:, place]
-        found.append(strengths((weights @ won).reshape(AT_ONCE, size, size)))
-    return np.concatenate(found)
+        resamples.append(strengths((weights @ won).reshape(AT_ONCE, size, size)))
+    return np.concatenate(resamples)
 
 
 def expected_loss(wins: Floats, pending: Floats) -> Floats:
@@ -159,15 +159,15 @@ def expected_loss(wins: Floats, pending: Floats) -> Floats:
     contrasts[np.arange(len(pairs)), pairs[:, 0]] = 1
     contrasts[np.arange(len(pairs)), pairs[:, 1]] = -1
     total = np.zeros((size, size))
-    for each in wins:
-        found = strengths(each)
-        expected, information = _model(found, each + each.T + pending)
+    for criterion_wins in wins:
+        estimate = strengths(criterion_wins)
+        expected, information = _model(estimate, criterion_wins + criterion_wins.T + pending)
         spread = contrasts @ np.linalg.inv(information) @ contrasts.T
         weight = (expected * (1 - expected))[pairs[:, 0], pairs[:, 1]]
         # The variances of all differences (columns) after a comparison of each pair (rows).
         gained = weight / (1 + weight * np.diag(spread))
         deviation = np.sqrt(np.diag(spread)[None] - gained[:, None] * spread**2)
-        ratio = np.abs(contrasts @ found)[None] / deviation
+        ratio = np.abs(contrasts @ estimate)[None] / deviation
         density = np.exp(-(ratio**2) / 2) / np.sqrt(2 * np.pi)
         loss = deviation * (density - ratio * _ERFC(ratio / np.sqrt(2)) / 2)
         total[pairs[:, 0], pairs[:, 1]] += loss.sum(axis=1)

@@ -49,12 +49,14 @@ def judged_of(
     captions: Sequence[Caption], scores: Sequence[float], systems: Sequence[str]
 ) -> Judged:
     """What people said of captions, which are in the order of their images."""
-    images = np.array([one.image for one in captions])
+    images = np.array([caption.image for caption in captions])
     numbers = {name: number for number, name in enumerate(systems)}
-    blocks = [one.image if one.comparison is None else one.comparison for one in captions]
+    blocks = [
+        caption.image if caption.comparison is None else caption.comparison for caption in captions
+    ]
     return Judged(
         images,
-        np.array([numbers[one.source] for one in captions]),
+        np.array([numbers[caption.source] for caption in captions]),
         np.unique(blocks, return_inverse=True)[1],
         np.array(scores, dtype=float),
         has_scale=captions[0].comparison is None,
@@ -83,7 +85,7 @@ def agreement(
     images = np.unique(judged.images, return_inverse=True)[1]
     people = _of_systems(judged.scores[:, np.newaxis], images, judged.systems)
     own = _of_systems(metric.statistics, images, judged.systems)
-    found: list[tuple[Floats, Floats]] = []
+    coefficients: list[tuple[Floats, Floats]] = []
     size = int(images[-1]) + 1
     once = np.ones((1, size))
     drawn = draws(size, resamples if size > 1 else 0, seed, len(values))
@@ -91,8 +93,8 @@ def agreement(
         figures = metric.combine(_means(counts, own), 1)[..., place]
         scores = _means(counts, people)[..., 0]
         per_caption = _of_captions(judged, values, images, counts)
-        found.append((per_caption, _per_system(figures, scores)))
-    captions, systems = map(np.concatenate, zip(*found, strict=True))
+        coefficients.append((per_caption, _per_system(figures, scores)))
+    captions, systems = map(np.concatenate, zip(*coefficients, strict=True))
     return Agreement(
         _coefficients(captions if judged.has_scale else captions[:, -1:]),
         _coefficients(systems),
@@ -101,20 +103,18 @@ def agreement(
     )
 
 
-def told_apart(
-    judged: Judged, *, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[Floats, list[tuple[int, int]]]:
+def told_apart(judged: Judged) -> tuple[Floats, list[tuple[int, int]]]:
     """Each system's mean score, and the pairs (better, worse) that people tell apart: the interval
     of the difference between their means is above 0. One image tells none apart."""
     images = np.unique(judged.images, return_inverse=True)[1]
     people = _of_systems(judged.scores[:, np.newaxis], images, judged.systems)
     size = int(images[-1]) + 1
-    counts = np.concatenate([*draws(size, resamples, seed, size)])
+    counts = np.concatenate([*draws(size, RESAMPLES, 0, size)])
     drawn = _means(counts, people)[..., 0]
     pairs = [
-        (one, other)
-        for one, other in permutations(range(drawn.shape[1]), 2)
-        if size > 1 and interval_of(drawn[:, one] - drawn[:, other]).low > 0
+        (better, worse)
+        for better, worse in permutations(range(drawn.shape[1]), 2)
+        if size > 1 and interval_of(drawn[:, better] - drawn[:, worse]).low > 0
     ]
     return _means(np.ones((1, size)), people)[0, :, 0], pairs
 
@@ -173,14 +173,14 @@ def _of_captions(judged: Judged, values: Floats, images: Indices, counts: Floats
 def _alike(values: Floats, scores: Floats, images: Indices, counts: Floats) -> Floats:
     """Pairs of captions in the same order minus pairs in opposite order, in each resample."""
     starts = np.flatnonzero(np.diff(images, prepend=-1))
-    found = np.zeros(len(counts))
+    balance = np.zeros(len(counts))
     for begin in range(0, len(values), step := max(1, AT_A_TIME // len(values))):
         rows = slice(begin, begin + step)
         signs = np.sign(values[rows, np.newaxis] - values)
         signs *= np.sign(scores[rows, np.newaxis] - scores)
         by_image = np.add.reduceat(signs, starts, axis=1)
-        found += np.einsum("rc,rc->r", counts[:, images[rows]], counts @ by_image.T)
-    return found / 2
+        balance += np.einsum("rc,rc->r", counts[:, images[rows]], counts @ by_image.T)
+    return balance / 2
 
 
 def _accuracy(judged: Judged, values: Floats, images: Indices, counts: Floats) -> Floats:

@@ -49,8 +49,8 @@ class JavaFailed(DomainError):
 
 def package_folder() -> Path:
     """The folder of pycocoevalcap, which contains the Java programs; raises JavaFailed."""
-    found = importlib.util.find_spec("pycocoevalcap")
-    folders = list(found.submodule_search_locations or []) if found else []
+    spec = importlib.util.find_spec("pycocoevalcap")
+    folders = list(spec.submodule_search_locations or []) if spec else []
     if not folders:
         raise JavaFailed(
             "The package pycocoevalcap is not installed. Install it with `pip install "

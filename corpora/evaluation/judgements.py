@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from corpora.errors import DomainError
 from corpora.evaluation.references import image_id
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import entries
+from corpora.reading.json_files import entries, is_number
 from corpora.reading.tables import CsvFile, open_csv
 
 # Keys of a rating, and columns of `scores.csv`, that are no criterion and no metric.
@@ -45,10 +45,12 @@ def captions_in(path: Path, content: Mapping[str, Any]) -> list[Caption]:
     MalformedFile.
     """
     read = _compared if "comparisons" in content else _rated
-    found = sorted(read(path, dict(content)), key=lambda caption: (caption.image, caption.source))
-    if not found:
+    captions = sorted(
+        read(path, dict(content)), key=lambda caption: (caption.image, caption.source)
+    )
+    if not captions:
         raise MalformedFile(path, "it has no captions that people rated")
-    return found
+    return captions
 
 
 def _compared(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
@@ -61,8 +63,11 @@ def _compared(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
                 raise MalformedFile(
                     path, f"{place}: `{side}` has the text and sources of a caption"
                 )
+            sources = shown.get("sources", [])
+            if not isinstance(sources, list) or not all(isinstance(n, str) for n in sources):
+                raise MalformedFile(path, f"{place}: `sources` of `{side}` is a list of names")
             ratings = {name: [sign * (EVEN - v) for v in given] for name, given in votes.items()}
-            for source in shown.get("sources", ()):
+            for source in sources:
                 yield Caption(image, source, shown["text"], ratings, number)
 
 
@@ -84,7 +89,7 @@ def _ratings(path: Path, place: str, given: Any) -> dict[str, list[float]]:
             raise MalformedFile(path, f"{place}: {short(rating)} is no rating")
         for name, value in rating.items():
             if name != WORKER and value is not None:
-                if type(value) not in (int, float) or not math.isfinite(value):
+                if not is_number(value):
                     raise MalformedFile(path, f"{place}: {short(value)} is not a finite number")
                 by_criterion.setdefault(name, []).append(value)
     return by_criterion
@@ -92,9 +97,11 @@ def _ratings(path: Path, place: str, given: Any) -> dict[str, list[float]]:
 
 def systems_in(captions: Sequence[Caption], texts: Mapping[int, str]) -> set[str]:
     """The sources all of whose captions these texts have, by the caption's image."""
-    found = {one.source for one in captions}
-    return found - {
-        one.source for one in captions if texts.get(one.image, "").split() != one.text.split()
+    systems = {caption.source for caption in captions}
+    return systems - {
+        caption.source
+        for caption in captions
+        if texts.get(caption.image, "").split() != caption.text.split()
     }
 
 
@@ -140,9 +147,9 @@ def read_figures(
 def _check_complete(
     path: Path, name: str, figures: Collection[tuple[int, str]], captions: Sequence[Caption]
 ) -> None:
-    for one in captions:
-        if (one.image, one.source) not in figures:
-            where = f"the caption of image {one.image} by {one.source}"
+    for caption in captions:
+        if (caption.image, caption.source) not in figures:
+            where = f"the caption of image {caption.image} by {caption.source}"
             raise DomainError(f"{path}: {name} has no number for {where}.")
 
 

@@ -104,13 +104,13 @@ def read_references(path: Path, language: str | None = None) -> References:
         if image.get("domain"):
             subsets[number] = _text(path, f"{place}, domain", image["domain"])
     annotations = entries(path, content, "annotations") if captions else []
-    chosen, found = in_language(path, annotations, language)
+    chosen, found_language = in_language(path, annotations, language)
     for place, annotation in chosen:
         number = image_id(path, f"{place}, image_id", annotation.get("image_id"))
         if number not in captions:
             raise MalformedFile(path, f"{place}: there is no image {number}")
         captions[number].append(_text(path, f"{place}, caption", annotation.get("caption")))
-    return make_references(captions, subsets, name=str(path), language=found or ENGLISH)
+    return make_references(captions, subsets, name=str(path), language=found_language or ENGLISH)
 
 
 def image_id(path: Path, place: str, value: Any) -> int:

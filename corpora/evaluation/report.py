@@ -66,7 +66,7 @@ class Report(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """One object; the figures of the first results are direct members."""
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             "language": self.references.language,
             "tokeniser": self.plan.tokeniser,
             "idf": self.plan.idf,
@@ -78,15 +78,15 @@ class Report(NamedTuple):
         }
         for key, scores in self.scores.items():
             part = self._scores_as_json(scores)
-            found |= part if key == RESULTS else {key: part}
+            content |= part if key == RESULTS else {key: part}
         if {RESULTS, SECOND} <= self.scores.keys():
-            found["differences"] = {
+            content["differences"] = {
                 "overall": _as_json(self.differences(None)),
                 "by_subset": {
                     name: _as_json(self.differences(name)) for name in self.scores[RESULTS].subsets
                 },
             }
-        return found
+        return content
 
     def _scores_as_json(self, scores: Scores) -> dict[str, Any]:
         return {
@@ -215,16 +215,16 @@ def _cells(figures: Mapping[str, float], ranges: Mapping[str, Interval]) -> dict
 
 def _difference_cells(differences: Mapping[str, Difference]) -> dict[str, str]:
     return {
-        name: f"{one.difference:+.3f} [{one.interval.low:+.3f}, {one.interval.high:+.3f}], "
-        f"p {one.p:.3f}"
-        for name, one in differences.items()
+        name: f"{difference.difference:+.3f} "
+        f"[{difference.interval.low:+.3f}, {difference.interval.high:+.3f}], p {difference.p:.3f}"
+        for name, difference in differences.items()
     }
 
 
 def _as_json(figures: Mapping[str, Interval] | Mapping[str, Difference]) -> dict[str, Any]:
     return {
-        name: list(one)
-        if isinstance(one, Interval)
-        else {"difference": one.difference, "interval": list(one.interval), "p": one.p}
-        for name, one in figures.items()
+        name: list(figure)
+        if isinstance(figure, Interval)
+        else {"difference": figure.difference, "interval": list(figure.interval), "p": figure.p}
+        for name, figure in figures.items()
     }

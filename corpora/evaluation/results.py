@@ -1,7 +1,6 @@
 """Read and check results, a caption for each image in COCO's results form, and the scores of a
 metric that was computed elsewhere, such as CLIPScore or Polos."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from corpora.errors import DomainError
 from corpora.evaluation.scoring import Outside
 from corpora.language.text import MOST_CHARACTERS
 from corpora.reading.files import MalformedFile, printable, short
-from corpora.reading.json_files import read_json
+from corpora.reading.json_files import is_number, read_json
 
 NAMED = 20
 
@@ -44,9 +43,9 @@ def check_images(
 
     `wanted` has the images with references, and `without` other images, which may have results.
     """
-    known, given = set(wanted), set(results)
-    _refuse(name, "Images without a caption", sorted(known - given))
-    _refuse(name, "Captions of unknown images", sorted(given - known - set(without)))
+    expected, given = set(wanted), set(results)
+    _refuse(name, "Images without a caption", sorted(expected - given))
+    _refuse(name, "Captions of unknown images", sorted(given - expected - set(without)))
 
 
 def _check_entries(name: str, entries: list[dict[str, Any]]) -> None:
@@ -54,7 +53,7 @@ def _check_entries(name: str, entries: list[dict[str, Any]]) -> None:
     for title, is_wrong in RULES:
         _refuse(name, title, [entry["image_id"] for entry in entries if is_wrong(entry)])
     counts = Counter(entry["image_id"] for entry in entries)
-    _refuse(name, "Images with several captions", [one for one, n in counts.items() if n > 1])
+    _refuse(name, "Images with several captions", [image for image, n in counts.items() if n > 1])
 
 
 # What may be wrong with an entry. Each rule is checked after the ones before it.
@@ -69,9 +68,9 @@ RULES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
 )
 
 
-def _refuse(name: str, title: str, found: list[Any]) -> None:
-    if found:
-        raise WrongResults(printable(f"{name}: {title}: {listed(found)}."))
+def _refuse(name: str, title: str, images: list[Any]) -> None:
+    if images:
+        raise WrongResults(printable(f"{name}: {title}: {listed(images)}."))
 
 
 def listed(values: Iterable[Any]) -> str:
@@ -128,6 +127,6 @@ def _as_number(key: str) -> int | str:
 
 
 def _number(path: Path, place: str, value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
+    if not is_number(value):
         raise MalformedFile(path, f"{place}: {short(value)} is not a finite number")
     return float(value)

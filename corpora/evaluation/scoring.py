@@ -9,22 +9,14 @@ import numpy as np
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
-from corpora.evaluation.metrics import bleu, cider, meteor, rouge_l, spice
+from corpora.evaluation.metrics import METRICS, OFFICIAL_ONLY
 from corpora.evaluation.metrics.base import Floats, Measured, NoFigure, Sentences, measured_means
+from corpora.evaluation.metrics.by_ngrams import CIDER
 from corpora.evaluation.tokenisers import OFFICIAL, tokeniser_named
 
 # Document frequencies of CIDEr from all images, or from the images of each subset.
 ALL, SUBSET = "all", "subset"
 USUAL_JAVA = Java()
-METRICS: Mapping[str, Callable[[Sentences, Java], Measured]] = {
-    "bleu": lambda sentences, _: bleu.measure(sentences),
-    "meteor": meteor.measure,
-    "rouge-l": lambda sentences, _: rouge_l.measure(sentences),
-    "cider": lambda sentences, _: cider.measure(sentences),
-    "spice": spice.measure,
-}
-OFFICIAL_ONLY = {"meteor", "spice"}
-FIGURES = {*bleu.NAMES, *meteor.NAMES, *rouge_l.NAMES, *cider.NAMES, *spice.NAMES}
 # A metric computed elsewhere: the score of each image.
 Outside = Mapping[str, Mapping[int, float]]
 
@@ -42,7 +34,9 @@ class Group(NamedTuple):
     @property
     def figures(self) -> dict[str, float]:
         """The figures of all images of the group by name."""
-        return {name: figure for one in self.measured for name, figure in one.figures().items()}
+        return {
+            name: figure for metric in self.measured for name, figure in metric.figures().items()
+        }
 
 
 class Scores(NamedTuple):
@@ -67,8 +61,8 @@ class Scores(NamedTuple):
         """Each image's score by figure and image. These must stay inside (see the package)."""
         return {
             name: dict(zip(self.whole.images, scores.tolist(), strict=True))
-            for one in self.whole.measured
-            for name, scores in one.of_each_image().items()
+            for metric in self.whole.measured
+            for name, scores in metric.of_each_image().items()
         }
 
 
@@ -170,9 +164,9 @@ def _subset(
     plan: Plan,
     failures: dict[str, str],
 ) -> Group:
-    chosen = [one._replace(statistics=one.statistics[rows]) for one in measured]
+    chosen = [metric._replace(statistics=metric.statistics[rows]) for metric in measured]
     if plan.idf == SUBSET:
-        chosen = [one for one in chosen if one.names != cider.NAMES]
+        chosen = [metric for metric in chosen if metric.names != (CIDER,)]
         own = Sentences(
             [sentences.references[row] for row in rows], [sentences.candidates[row] for row in rows]
         )
@@ -195,11 +189,11 @@ def leave_one_out(images: Sequence[int], references: Sequence[Sequence[str]], pl
         score_sentences(images, _left_out(references, number), plan) for number in range(rounds)
     ]
     return scores[0]._replace(
-        whole=_averaged([one.whole for one in scores]),
+        whole=_averaged([score.whole for score in scores]),
         subsets={
-            name: _averaged([one.subsets[name] for one in scores]) for name in scores[0].subsets
+            name: _averaged([score.subsets[name] for score in scores]) for name in scores[0].subsets
         },
-        failures={metric: reason for one in scores for metric, reason in one.failures.items()},
+        failures={metric: reason for score in scores for metric, reason in score.failures.items()},
     )
 
 
@@ -212,9 +206,9 @@ def _left_out(references: Sequence[Sequence[str]], number: int) -> Sentences:
 
 def _averaged(groups: Sequence[Group]) -> Group:
     """One group whose figures are the means of the groups' figures."""
-    names = set.intersection(*({one.names for one in group.measured} for group in groups))
+    names = set.intersection(*({metric.names for metric in group.measured} for group in groups))
     parts = [
-        [one for group in groups for one in group.measured if one.names == chosen.names]
+        [metric for group in groups for metric in group.measured if metric.names == chosen.names]
         for chosen in groups[0].measured
         if chosen.names in names
     ]
@@ -223,7 +217,7 @@ def _averaged(groups: Sequence[Group]) -> Group:
 
 def _mean_of(rounds: Sequence[Measured]) -> Measured:
     combine = partial(_mean_of_rounds, combine=rounds[0].combine, rounds=len(rounds))
-    return Measured(rounds[0].names, np.hstack([one.statistics for one in rounds]), combine)
+    return Measured(rounds[0].names, np.hstack([metric.statistics for metric in rounds]), combine)
 
 
 def _mean_of_rounds(

@@ -50,7 +50,7 @@ def _plain_words(caption: str) -> list[str]:
 def official(captions: Sequence[str], *, java: Java) -> list[str]:
     """The words by the Penn Treebank tokeniser of Stanford CoreNLP 3.4.1; raises JavaFailed.
 
-    This is the tokeniser of COCO's caption evaluation (Chen et al. 2015, section 4.1), with lower
+    This is the tokeniser of COCO's caption evaluation (Chen et al. 2015, section 3.1), with lower
     case and without punctuation.
     """
     jar = package_folder() / "tokenizer" / "stanford-corenlp-3.4.1.jar"

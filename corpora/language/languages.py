@@ -133,11 +133,21 @@ LANGUAGES = {
 }
 
 
+# What ends a sentence in languages without rules of their own here; in others a point does.
+FULL_STOPS = {
+    **dict.fromkeys(("as", "bn", "hi", "ne", "or", "pa", "sa"), "।"),
+    **dict.fromkeys(("am", "ti"), "።"),
+    **dict.fromkeys(("lo", "th"), ""),
+    **{"hy": "։", "km": "។", "my": "။", "ur": "۔"},
+}
+
+
 @cache
 def language_of(tag: str) -> Language:
     """The language of a BCP 47 tag: `pt-BR` has the rules of `pt`, if there are any."""
     primary = tag.split("-")[0].lower()
-    return LANGUAGES.get(primary) or Language(primary, tag)
+    full_stop = FULL_STOPS.get(primary, ".")
+    return LANGUAGES.get(primary) or Language(primary, tag, full_stop=full_stop)
 
 
 def is_english(tag: str) -> bool:

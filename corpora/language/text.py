@@ -19,6 +19,8 @@ from corpora.language.tokens import written
 
 # The most characters that are kept of any caption, collected or imported.
 MOST_CHARACTERS = 10_000
+# The highest limit of words that a campaign may set.
+MOST_WORDS = 1_500
 # Words of a caption to expect without a target. Captions of nocaps have 11 words on average
 # (Agrawal et al. 2019, table 1), those of DOCCI 136 (Onoe et al. 2024, abstract).
 SENTENCE_WORDS, PARAGRAPH_WORDS = 12, 136
@@ -40,7 +42,7 @@ MOST_OF_REMARK = 1_000
 
 class CaptionRules(BaseModel):
     """Rules that a caption must follow to be accepted. The defaults are those of one sentence
-    (Chen et al. 2015, section 3)."""
+    (Chen et al. 2015, section 2)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     # Keys that tasks are made from; the others are about answers.
@@ -51,7 +53,7 @@ class CaptionRules(BaseModel):
         default="", max_length=200, description="above the field; empty: the words of the style"
     )
     least_words: int = Field(default=8, ge=1)
-    most_words: int = Field(default=60, ge=1, le=1_500)
+    most_words: int = Field(default=60, ge=1, le=MOST_WORDS)
     target_words: int | None = Field(
         default=None, ge=1, description="shown by the counter, and not enforced"
     )
@@ -105,12 +107,14 @@ WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control, format (zero-width, direction marks), and halves of surrogate pairs. Some belong to the
 # spelling, and are in the groups: joiners between letters, marks or emoji, as Persian, Sinhala and
-# families of emoji have them, and the tags that make a flag that of a region. Without a look
-# behind, as in `static/hits/task.js`.
+# families of emoji have them, also at the end of a word in the older spelling of Malayalam's
+# chillus, and the tags that make a flag that of a region. Without a look behind, as in
+# `static/hits/task.js`.
 _JOINED = r"[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]"
 _TAGS = r"[\U000E0030-\U000E0039\U000E0061-\U000E007A]{3,6}\U000E007F"
 INVISIBLE = regex.compile(
-    rf"({_JOINED}[\u200C\u200D](?={_JOINED})|\U0001F3F4{_TAGS})|[\p{{Cc}}\p{{Cf}}\p{{Cs}}]"
+    rf"({_JOINED}[\u200C\u200D](?={_JOINED})|\u0D4D\u200D|\U0001F3F4{_TAGS})"
+    r"|[\p{Cc}\p{Cf}\p{Cs}]"
 )
 URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
 FEWEST_ITEMS, LONGEST_ITEM, FEWEST_MARKS = 4, 2, 2
@@ -156,7 +160,7 @@ def normalise(text: str) -> str:
     """
     spaced = WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
     hides = not spaced.isprintable()
-    visible: str = INVISIBLE.sub(lambda found: found[1] or "", spaced) if hides else spaced
+    visible: str = INVISIBLE.sub(lambda match: match[1] or "", spaced) if hides else spaced
     # Removing a character can bring together two spaces, or two characters that compose.
     return text if visible == text else normalise(visible)
 
@@ -176,8 +180,8 @@ def problems(
     text = Text(raw, normalise(raw), rules, keywords, language_of(language))
     if not text.normal:
         return [Problem("empty", gettext_noop("Please write a sentence that describes the image."))]
-    found = [check(text) for check in CHECKS]
-    return [problem for problem in found if problem is not None]
+    problems = [check(text) for check in CHECKS]
+    return [problem for problem in problems if problem is not None]
 
 
 def is_keyword_list(
@@ -202,8 +206,8 @@ def _has_nothing_but(names: Sequence[str], folded: str, language: Language) -> b
         return False
     longest_first = sorted(set(names), key=len, reverse=True)
     joined = "|".join(re.escape(name) + "s?" for name in longest_first)
-    rest = re.sub(rf"\b({joined})\b", " ", folded)
-    return rest != folded and not set(rest.split()) - language.listing_words
+    remainder = re.sub(rf"\b({joined})\b", " ", folded)
+    return remainder != folded and not set(remainder.split()) - language.listing_words
 
 
 def _enumerates(names: Sequence[str], folded: str, language: Language) -> bool:
@@ -228,8 +232,8 @@ def is_bare_list(text: str, language: Language = LANGUAGES[ENGLISH]) -> bool:
         return True
     if language.joining_words.intersection(words) or sum(map(text.count, MARKS)) < FEWEST_MARKS:
         return False
-    found = [_content(item, language) for item in _between_items(language).split(text)]
-    items = [item for item in found if item]
+    contents = [_content(item, language) for item in _between_items(language).split(text)]
+    items = [item for item in contents if item]
     return len(items) >= FEWEST_ITEMS and all(len(item) <= LONGEST_ITEM for item in items)
 
 

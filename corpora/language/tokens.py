@@ -39,18 +39,18 @@ class Token(NamedTuple):
 
 
 def tokens(caption: str) -> list[Token]:
-    found = _finder(caption.isascii()).finditer(caption)
-    return [token for match in found for token in _divided(match[0], match.start())]
+    matches = _finder(caption.isascii()).finditer(caption)
+    return [token for match in matches for token in _divided(match[0], match.start())]
 
 
 def written(caption: str, marks: str = "") -> list[str]:
     """The words of a caption, together with those of the `marks` that stand between them."""
-    found: list[str] = _finder(caption.isascii(), marks).findall(caption)
+    runs: list[str] = _finder(caption.isascii(), marks).findall(caption)
     if _UNSPACED.search(caption) is None:
-        return found
+        return runs
     return [
         text
-        for run in found
+        for run in runs
         for text in ([run] if run in marks else [token.text for token in _divided(run, 0)])
     ]
 

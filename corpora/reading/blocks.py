@@ -51,8 +51,8 @@ class BlockFile:
         for text in chain([self._start.read()], self._texts):
             cells = _cells(text, len(names), self._head.separator)
             if cells is None:
-                rest = chain([text], self._texts)
-                yield from self._blocks_by_csv(rest, line, len(names), places)
+                texts = chain([text], self._texts)
+                yield from self._blocks_by_csv(texts, line, len(names), places)
                 return
             if rows := len(cells) // (len(names) + 1):
                 columns = [cells[place :: len(names) + 1] for place in places]

@@ -171,8 +171,8 @@ class _Array:
 
     def _skip(self, characters: int) -> None:
         """Move forward by this number of characters and past the whitespace after them."""
-        found = BLANK.match(self._text, self._at + characters)
-        self._move(found.end() if found else len(self._text))
+        blank = BLANK.match(self._text, self._at + characters)
+        self._move(blank.end() if blank else len(self._text))
 
     def _move(self, to: int) -> None:
         self._line += count_lines(self._text[self._at : to])

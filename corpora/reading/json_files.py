@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,17 +62,23 @@ def unstorable(value: Any) -> str:
     """The reason why a database cannot store a text inside the value; empty if it can store all."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            if "\0" in one:
+        part = waiting.pop()
+        if isinstance(part, str):
+            if "\0" in part:
                 return "has a NUL character (U+0000)"
-            if found := SURROGATE.search(one):
+            if found := SURROGATE.search(part):
                 return f"has half of a surrogate pair (U+{ord(found[0]):04X}), not a character"
-        elif isinstance(one, dict):
-            waiting += [*one, *one.values()]
-        elif isinstance(one, list):
-            waiting += one
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list):
+            waiting += part
     return ""
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is a number that a float can hold: JSON's own may be infinite or have
+    hundreds of digits."""
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def read_coco(path: Path) -> dict[str, Any]:
@@ -84,10 +91,10 @@ def read_coco(path: Path) -> dict[str, Any]:
 
 def entries(path: Path, content: dict[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
     """The objects of a list, each with its place for error messages; raises MalformedFile."""
-    found = content.get(key)
-    if not isinstance(found, list):
+    rows = content.get(key)
+    if not isinstance(rows, list):
         raise MalformedFile(path, f"it has no list `{key}`: is it a file in COCO form?")
-    named = [(f"{key}[{number}]", entry) for number, entry in enumerate(found)]
+    named = [(f"{key}[{number}]", entry) for number, entry in enumerate(rows)]
     for place, entry in named:
         if not isinstance(entry, dict):
             raise MalformedFile(path, f"{place}: {short(entry)} is not a JSON object")

@@ -15,8 +15,8 @@ def parse_toml(name: str, text: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = AT_LINE.search(str(error))
-        line = int(found[1]) if found else None
+        match = AT_LINE.search(str(error))
+        line = int(match[1]) if match else None
         raise MalformedFile(name, f"not TOML: {AT_LINE.sub('', str(error))}", line) from error
     except RecursionError as error:
         raise MalformedFile(name, "the TOML is nested too deeply") from error

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from corpora.errors import DomainError
 from corpora.reading.files import MalformedFile, printable, short
@@ -139,14 +139,21 @@ def unpack(
     left = most_bytes
     with _opened(path, name) as archive:
         for entry in _entries(archive):
-            with (
-                archive.open(entry) as packed,
-                target(_checked_name(entry, name)).open("wb") as out,
-            ):
-                while piece := packed.read(PIECE):
-                    left -= len(piece)
-                    if left < 0:
-                        raise MalformedFile(name, "unpacks to more than is allowed")
-                    out.write(piece)
+            with target(_checked_name(entry, name)).open("wb") as out:
+                left -= _copy(archive, entry, out, left, name)
             progress(1)
     return most_bytes - left
+
+
+def _copy(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, out: IO[bytes], most: int, name: str
+) -> int:
+    """Write an entry's content, and return its size; raises MalformedFile above `most` bytes."""
+    size = 0
+    with archive.open(entry) as packed:
+        while piece := packed.read(PIECE):
+            size += len(piece)
+            if size > most:
+                raise MalformedFile(name, "unpacks to more than is allowed")
+            out.write(piece)
+    return size

@@ -100,9 +100,9 @@ def _write_section(section: Section, inputs: Inputs, numbers: dict[str, Any]) ->
 def _rounded(value: Any) -> Any:
     """The value as JSON has it, without digits that depend on the machine."""
     if isinstance(value, Mapping):
-        return {str(key): _rounded(one) for key, one in value.items()}
+        return {str(key): _rounded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
+        return [_rounded(part) for part in value]
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"{value} is not a figure")

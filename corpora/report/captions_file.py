@@ -50,14 +50,14 @@ def read_dataset(
     Raises MalformedFile, which names the entry, and WrongDataset.
     """
     content = read_coco(path)
-    found = _read_boxes(boxes) if boxes else None
+    classes_of = _read_boxes(boxes) if boxes else None
     images: dict[int, ReportImage] = {}
     for place, entry in entries(path, content, "images"):
         number = _number(path, place, entry, "id")
         if number in images:
             raise MalformedFile(path, f"{place}: the image {number} occurs twice")
-        images[number] = _image(path, place, entry, found)
-    if found is not None and not found.keys() & images.keys():
+        images[number] = _image(path, place, entry, classes_of)
+    if classes_of is not None and not classes_of.keys() & images.keys():
         raise WrongDataset(f"{boxes}: it has no image of {path}.")
     ordered = list(images.values())
     places = {number: index for index, number in enumerate(images)}
@@ -66,13 +66,13 @@ def read_dataset(
         (_caption(path, place, entry, places) for place, entry in chosen),
         key=lambda caption: caption.image,
     )
-    lacks = _lacks(path.stem, ordered, captions, found) | of_english_alone(
+    lacks = _lacks(path.stem, ordered, captions, classes_of) | of_english_alone(
         path.stem, found_language or ENGLISH
     )
-    if found is None:
+    if classes_of is None:
         return Dataset(path.stem, ordered, captions, lacks)
     table = table or preset(USUAL_TABLE)
-    names = sorted({name for classes in found.values() for name in classes})
+    names = sorted({name for classes in classes_of.values() for name in classes})
     domains = {name: table.of_class("", name) for name in names}
     return Dataset(path.stem, ordered, captions, lacks, domains, table.name)
 
@@ -145,28 +145,29 @@ def read_features(path: Path, dataset: Dataset) -> Matrix:
     """The features of the dataset's images in their order; raises MalformedFile."""
     try:
         # Pickled objects could run any code, so they are refused.
-        found = np.load(path, allow_pickle=False)
+        features = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = getattr(error, "strerror", "") or "it is not a NumPy array of numbers (.npy)"
         raise MalformedFile(path, reason) from error
-    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "fiu":
+    is_matrix = isinstance(features, np.ndarray) and features.ndim == 2
+    if not is_matrix or features.dtype.kind not in "fiu":
         raise MalformedFile(path, "features are one array of numbers with a row for each image")
-    if len(found) != len(dataset.images):
+    if len(features) != len(dataset.images):
         raise MalformedFile(
             path,
-            f"it has {len(found):,} rows, but {dataset.name} has {len(dataset.images):,} images. "
-            "Each image needs a row, in the order of the captions file's images.",
+            f"it has {len(features):,} rows, but {dataset.name} has {len(dataset.images):,} "
+            "images. Each image needs a row, in the order of the captions file's images.",
         )
-    return _checked(path, found.astype(np.float64))
+    return _checked(path, features.astype(np.float64))
 
 
-def _checked(path: Path, found: Matrix) -> Matrix:
-    if not found.shape[1]:
+def _checked(path: Path, features: Matrix) -> Matrix:
+    if not features.shape[1]:
         raise MalformedFile(path, "the rows are empty")
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    wrong = np.flatnonzero(~np.isfinite(features).all(axis=1))
     if wrong.size:
         raise MalformedFile(path, f"row {wrong[0]} has a value that is not finite (NaN, infinity)")
-    zero = np.flatnonzero(~found.any(axis=1))
+    zero = np.flatnonzero(~features.any(axis=1))
     if zero.size:
         raise MalformedFile(path, f"row {zero[0]} has zeros only, so it has no direction")
-    return found
+    return features

@@ -42,13 +42,13 @@ class Corpus:
 
     @classmethod
     def of(cls, captions: Iterable[Sequence[str]]) -> Self:
-        known: dict[str, int] = {}
+        numbers_of: dict[str, int] = {}
         numbers: list[int] = []
         starts = [0]
         for caption in captions:
-            numbers += [known.setdefault(word, len(known)) for word in caption]
+            numbers += [numbers_of.setdefault(word, len(numbers_of)) for word in caption]
             starts.append(len(numbers))
-        return cls(list(known), np.array(numbers, np.int64), np.array(starts, np.int64))
+        return cls(list(numbers_of), np.array(numbers, np.int64), np.array(starts, np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -209,8 +209,8 @@ class Names:
 
     def words(self) -> set[str]:
         """All words of the names' forms."""
-        found = (phrase for some in self._by_first.values() for phrase, _ in some)
-        return {word for phrase in found for word in phrase}
+        phrases = (phrase for some in self._by_first.values() for phrase, _ in some)
+        return {word for phrase in phrases for word in phrase}
 
     def found_in(self, corpus: Corpus) -> Iterator[set[int]]:
         """The numbers of the names in each caption."""

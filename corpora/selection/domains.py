@@ -58,13 +58,13 @@ class DomainTable:
 
     def of_image(self, classes: Iterable[LabelledClass]) -> str | None:
         """The domain of an image by its classes without parts; None if it has no class."""
-        domains = {self.of_class(*each) for each in classes}
+        domains = {self.of_class(*labelled) for labelled in classes}
         return NEAR_DOMAIN if len(domains) > 1 else next(iter(domains), None)
 
     def unknown(self, classes: Iterable[LabelledClass]) -> list[str]:
         """The classes of the table that are not among these, in the order of the table."""
-        known = {key for label, name in classes for key in (label, v4_name(name))}
-        return [key for key in self.rows if key not in known]
+        keys = {key for label, name in classes for key in (label, v4_name(name))}
+        return [key for key in self.rows if key not in keys]
 
 
 @cache

@@ -44,10 +44,10 @@ def parts(edges: Iterable[Edge]) -> set[int]:
         below.setdefault(edge.parent, []).append(edge.child)
         if edge.kind == PART and edge.parent_label not in PART_EXCEPTIONS:
             waiting.append(edge.child)
-    found: set[int] = set()
+    parts: set[int] = set()
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found.add(node)
+        if node not in parts:
+            parts.add(node)
             waiting.extend(below.get(node, ()))
-    return found
+    return parts

@@ -214,10 +214,10 @@ def release(site: Site, name: str, folder: Path) -> list[Path]:
     """Make a release of the campaign, unless it exists; return its downloaded files."""
     if not site.exists(f"releases/{name}/"):
         site.job(site.post(f"campaigns/{name}/releases/", {"name": name}))
-    found = site.get(f"releases/{name}/")
+    release = site.get(f"releases/{name}/")
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for file, url in found["files"].items():
+    for file, url in release["files"].items():
         site.download(url, folder / file)
         files.append(folder / file)
     return files

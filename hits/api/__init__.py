@@ -1,1 +1,1 @@
-"""The JSON API of the requester site: campaigns, responses, releases and tokens."""
+"""The API of campaigns: tasks, responses, workers and payments."""

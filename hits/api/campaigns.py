@@ -37,7 +37,7 @@ from annotate.queries.progress import progress, progress_by_campaign
 from annotate.services.campaigns import create_campaigns
 from background.models import Job
 from background.tasks import announce_job
-from hits.models import Sync
+from hits.models import HitType, Sync
 from hits.queries.costs import estimate, panel_estimate, spends
 from hits.queries.statistics import assignments_at_work, measured_pay
 from hits.services import lifecycle
@@ -134,8 +134,8 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     def get_spend(self, campaign: Campaign) -> dict[str, Any] | None:
         if not self.sees_money(campaign):
             return None
-        known = self.context.get("spends") or spends([campaign])
-        return dict(SpendSerializer(known[campaign.pk]).data)
+        spend_of = self.context.get("spends") or spends([campaign])
+        return dict(SpendSerializer(spend_of[campaign.pk]).data)
 
     def sees_money(self, campaign: Campaign) -> bool:
         return Right.SEE_MONEY in rights_in(self.context["request"], campaign.team)
@@ -148,7 +148,8 @@ class CampaignDetailSerializer(CampaignSerializer):
         help_text="without the reward and the budget if your role sees no money"
     )
     hit_type = serializers.SerializerMethodField(
-        help_text="id of its latest group of HITs at the marketplace; null before it is published"
+        help_text="id of its HITs' group at the marketplace, at the present reward; null before it "
+        "is published"
     )
     pay = serializers.SerializerMethodField()
 
@@ -158,8 +159,8 @@ class CampaignDetailSerializer(CampaignSerializer):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_hit_type(self, campaign: Campaign) -> str | None:
-        latest = campaign.hit_types.order_by("-pk").first()
-        return latest.hit_type_id if latest else None
+        in_use = HitType.objects.filter(campaign=campaign).in_use_last(campaign).last()
+        return in_use.hit_type_id if in_use else None
 
     @extend_schema_field(OpenApiTypes.ANY)
     def get_config(self, campaign: Campaign) -> dict[str, Any]:

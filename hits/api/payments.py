@@ -8,6 +8,7 @@ import django_filters
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.crypto import get_random_string
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework import status as http
@@ -20,9 +21,9 @@ from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Response as Answer
-from hits.models import Assignment, Bonus
+from hits.models import Bonus
 from hits.queries.pay import answer_held, held_of
-from hits.services.bonuses import MOST, BonusNotPossible, plan_bonus
+from hits.services.bonuses import MOST, Wish, plan_bonuses
 from hits.services.payments import accept_held, ask_for_rejection, reject_held
 from qualcontrol.models import HeldPayment
 from qualcontrol.queries.workers import known_workers
@@ -193,17 +194,15 @@ class BonusList(CampaignRows[Bonus]):
     )
     @idempotent
     def post(self, request: Request, **_: str) -> Response:
-        """Plan a bonus for the worker's latest assignment; the next sync sends it."""
+        """Plan a bonus for the worker's latest assignment; the next sync sends it.
+
+        The same worker, amount and reason are refused a second time.
+        """
         campaign = self.campaign
         given = validated(NewBonusSerializer, request)
         worker = get_object_or_404(known_workers(campaign), pseudonym=given["worker"])
-        theirs = Assignment.objects.of(campaign).not_lost().filter(account__worker=worker)
-        latest = theirs.order_by("-submitted_at", "-pk").first()
-        if latest is None:
-            raise BonusNotPossible(
-                f"{worker} has no assignment at the marketplace, so a bonus cannot be sent."
-            )
-        bonus = plan_bonus(
-            assignment=latest, amount=given["amount"], reason=given["reason"], at=timezone.now()
+        wish = Wish(worker.pseudonym, given["amount"], given["reason"])
+        (bonus,) = plan_bonuses(
+            campaign=campaign, wishes=[wish], key=get_random_string(32), at=timezone.now()
         )
         return Response(BonusSerializer(bonus).data, status=status.HTTP_201_CREATED)

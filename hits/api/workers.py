@@ -91,7 +91,7 @@ def described(
     keys = [worker.pk for worker in workers]
     sees_money = Right.SEE_MONEY in rights_in(request, campaign.team)
     theirs = statements(campaign, Worker.objects.filter(pk__in=keys)) if sees_money else ()
-    paid = {each.worker: each for each in theirs}
+    paid = {money.worker: money for money in theirs}
     return [
         {
             **asdict(summary),
@@ -113,8 +113,8 @@ class WorkerList(CampaignRows[Worker]):
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         page = self.paginate_queryset(self.get_queryset()) or []
-        found = WorkerSerializer(described(request, self.campaign, page), many=True)
-        return self.get_paginated_response(found.data)
+        rows = WorkerSerializer(described(request, self.campaign, page), many=True)
+        return self.get_paginated_response(rows.data)
 
 
 class WorkerView(APIView):
@@ -141,8 +141,8 @@ class WorkerView(APIView):
         )
 
     def answer(self, campaign: Campaign, worker: Worker) -> Response:
-        (found,) = described(self.request, campaign, [worker])
-        return Response(WorkerDetailSerializer(found).data)
+        (row,) = described(self.request, campaign, [worker])
+        return Response(WorkerDetailSerializer(row).data)
 
 
 class WorkerDetail(WorkerView):
@@ -343,8 +343,8 @@ class MessageList(CampaignRows[WorkerMessage]):
             sender=account_of(request),
             at=timezone.now(),
         )
-        found = _counted(WorkerMessage.objects.filter(pk=made.pk)).get()
-        return Response(MessageSerializer(found).data, status=status.HTTP_201_CREATED)
+        message = _counted(WorkerMessage.objects.filter(pk=made.pk)).get()
+        return Response(MessageSerializer(message).data, status=status.HTTP_201_CREATED)
 
 
 def _counted(rows: QuerySet[WorkerMessage]) -> QuerySet[WorkerMessage]:

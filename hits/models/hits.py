@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce
 
 from annotate.models import Campaign, Device, Submission, Task
@@ -14,6 +14,20 @@ from qualcontrol.models import HeldPayment
 # MTurk's fee is higher for HITs with ten or more assignments. A HIT created with fewer can never
 # be extended to ten.
 MOST_ASSIGNMENTS = 9
+
+
+class HitTypeQuerySet(models.QuerySet["HitType"]):
+    """Queries over HIT types of one campaign."""
+
+    def in_use_last(self, campaign: Campaign) -> Self:
+        """The newest last, after which come those with the campaign's present reward.
+
+        A reward that was changed back uses its earlier type again.
+        """
+        is_present = Case(
+            When(reward=campaign.config.hit.reward, then=2), When(reward=None, then=1), default=0
+        )
+        return self.order_by(is_present, "pk")
 
 
 class HitType(models.Model):
@@ -29,6 +43,8 @@ class HitType(models.Model):
     # The queue to which the marketplace sends this type's events; empty if events are off.
     queue_url = models.CharField(max_length=500, blank=True, default="")
     created_at = models.DateTimeField()
+
+    objects = HitTypeQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -51,14 +67,14 @@ class HitStatus(models.TextChoices):
 
 class HitQuerySet(models.QuerySet["Hit"]):
     def alive(self) -> Self:
-        """Return HITs that exist at the marketplace, and planned ones."""
+        """HITs that exist at the marketplace, and planned ones."""
         return self.exclude(status__in=[HitStatus.RETIRED, HitStatus.GONE])
 
     def created(self) -> Self:
         return self.exclude(hit_id=None)
 
     def to_read(self) -> Self:
-        """Return HITs that a listing left to be read in shares."""
+        """HITs that a listing left to be read in shares."""
         return self.alive().filter(to_read__isnull=False)
 
     def retire(self) -> int:
@@ -166,11 +182,11 @@ class TaskPageQuerySet(models.QuerySet["TaskPage"]):
         )
 
     def answered(self) -> Self:
-        """Return pages whose answer is stored. The worker may have submitted it since."""
+        """Pages whose answer is stored. The worker may have submitted it since."""
         return self.filter(answered_at__isnull=False)
 
     def lapsed(self, at: datetime) -> Self:
-        """Return pages whose assignment can no longer be submitted."""
+        """Pages whose assignment can no longer be submitted."""
         return self.filter(expires_at__lte=at)
 
 
@@ -197,7 +213,7 @@ class TaskPage(models.Model):
     primed = models.JSONField(default=list, blank=True)
     device = models.CharField(max_length=8, choices=Device, blank=True)
 
-    # Not columns: what the statement in `hits.services.task_pages` adds.
+    # Not columns: what the statement in `hits.services.hit_pages` adds.
     takes_place: bool
     gave_place_back: bool
 
@@ -260,15 +276,15 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(hit__campaign=campaign)
 
     def not_lost(self) -> Self:
-        """Return assignments that exist at the marketplace, as far as is known."""
+        """Assignments that exist at the marketplace, as far as is known."""
         return self.exclude(status=AssignmentStatus.LOST)
 
     def undecided(self) -> Self:
-        """Return assignments that are neither approved nor rejected."""
+        """Assignments that are neither approved nor rejected."""
         return self.filter(status=AssignmentStatus.SUBMITTED)
 
     def payable(self) -> Self:
-        """Return undecided assignments without a held payment.
+        """Undecided assignments without a held payment.
 
         They can be approved once their review window is over.
         """

@@ -12,21 +12,11 @@ from annotate.models import Campaign, Worker
 TOLD_AFTER = timedelta(hours=1)
 
 
-class WorkerAccountQuerySet(models.QuerySet["WorkerAccount"]):
-    def known(self, *, endpoint: str, marketplace_id: str) -> "WorkerAccount | None":
-        """The account with this id at this marketplace, with its worker.
-
-        Pages use this, because anybody can forge their parameters.
-        """
-        accounts = self.filter(endpoint=endpoint, marketplace_id=marketplace_id)
-        return accounts.select_related("worker").first()
-
-
 class WorkerAccount(models.Model):
     """A worker's id at one endpoint.
 
     The id is personal data. Only this table and TaskPage store it. When it is deleted, a text that
-    nobody can turn back into the id takes its place (`hits.queries.worker_data`).
+    nobody can turn back into the id takes its place (`hits.services.accounts`).
     """
 
     worker = models.OneToOneField(Worker, models.PROTECT, related_name="account")
@@ -37,8 +27,6 @@ class WorkerAccount(models.Model):
     erased_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
-
-    objects = WorkerAccountQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -189,13 +189,13 @@ class Marketplace(Connection):
                 raise
 
     def bonuses(self, assignment_id: str) -> list[SentBonus]:
-        """Return the bonuses that were paid for the assignment."""
+        """The bonuses that were paid for the assignment."""
         operation = "list_bonus_payments"
         pages = self._pages(operation, "BonusPayments", AssignmentId=assignment_id)
         return [checked(SentBonus, item, operation) for item in chain.from_iterable(pages)]
 
     def qualification_type(self, *, name: str, description: str) -> str:
-        """Return the id of our qualification type of this name; create it if there is none."""
+        """The id of our qualification type of this name, created if there is none."""
         # Listing first would not work: a type that was just created may not be listed yet.
         try:
             return self._ask(
@@ -265,7 +265,7 @@ class Marketplace(Connection):
                 MessageText=text,
                 WorkerIds=list(worker_ids[start : start + PAGE]),
             )
-            failed += [each.worker_id for each in reply.not_reached]
+            failed += [failure.worker_id for failure in reply.not_reached]
         return failed
 
 
@@ -278,7 +278,7 @@ def _readable(items: list[Any]) -> Iterator[ListedHit]:
 
 
 def marketplace_of(campaign: Campaign) -> Marketplace:
-    """Return the campaign's marketplace; raises WrongEndpoint if MTURK_ENDPOINT is another."""
+    """The campaign's marketplace; raises WrongEndpoint if MTURK_ENDPOINT is another."""
     if campaign.endpoint != settings.MTURK_ENDPOINT:
         raise WrongEndpoint(
             f"{campaign} belongs to the marketplace {campaign.endpoint!r}, but MTURK_ENDPOINT is "

@@ -174,7 +174,7 @@ USER_AGENT = f"Boto3/{boto3.__version__} Botocore/{botocore.__version__}"
 def _boto3_client(
     url: str, _access_key: str, *, attempts: int, connect_timeout: float, read_timeout: float
 ) -> "MTurkClient":
-    """Return a client for this address and requester.
+    """A client for this address and requester.
 
     It is cached because creating one reads the whole service model, which takes longer than a call.
     Threads can share a client.
@@ -329,7 +329,7 @@ class Connection:
         _skews[self.endpoint.url] = skew if abs(skew) >= LEAST_SKEW else timedelta()
 
     def skew(self) -> timedelta:
-        """Return how far the marketplace's clock is ahead of ours, according to its last reply to
+        """How far the marketplace's clock is ahead of ours, according to its last reply to
         this process. If there was none yet, make a call."""
         if self.endpoint.url not in _skews:
             self._call("get_account_balance")
@@ -372,7 +372,7 @@ def _without_workers(message: str) -> str:
 
 
 def checked(model: type[Checked], value: Any, operation: str) -> Checked:
-    """Return the reply, or a part of it, as an instance of the model; raises StrangeReply."""
+    """The reply, or a part of it, as an instance of the model; raises StrangeReply."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -380,5 +380,5 @@ def checked(model: type[Checked], value: Any, operation: str) -> Checked:
 
 
 def strange(operation: str, why: str) -> StrangeReply:
-    """Return the error for a reply that cannot be used; `why` is part of the message."""
+    """The error for a reply that cannot be used; `why` is part of the message."""
     return StrangeReply(f"The marketplace's reply to {operation} cannot be used: {why}.")

@@ -56,7 +56,7 @@ KNOWN = {
 
 
 def endpoint_of(name: str) -> Endpoint:
-    """Return the marketplace with this name: local, sandbox, production, or the URL of an API."""
+    """The marketplace with this name: local, sandbox, production, or the URL of an API."""
     if name in KNOWN:
         return KNOWN[name]
     url = settings.MARKETPLACE_URL if name == "local" else name.rstrip("/")
@@ -70,7 +70,7 @@ def is_amazons(name: str) -> bool:
 
 
 def origin_of(url: str) -> str:
-    """Return the scheme, host and port of an address; empty if one is missing or it is invalid."""
+    """The scheme, host and port of an address; empty if one is missing or it is invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:  # such as http://[

@@ -22,12 +22,12 @@ NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/20
 
 
 def task_page_url(campaign: Campaign) -> str:
-    """Return the address of the task page. The marketplace appends the ids of the assignment."""
+    """The address of the task page. The marketplace appends the ids of the assignment."""
     return settings.SITE_URL + reverse("hits:task", args=[campaign.slug])
 
 
 def external_question(campaign: Campaign) -> str:
-    """Return the question as XML. A frame height of 0 fills the window."""
+    """The question as XML. A frame height of 0 fills the window."""
     return (
         f'<ExternalQuestion xmlns="{NAMESPACE}ExternalQuestion.xsd">'
         f"<ExternalURL>{escape(task_page_url(campaign))}</ExternalURL>"
@@ -45,7 +45,7 @@ class UnreadableAnswer(ValueError):
 
 
 def parse_answer(xml: str) -> dict[str, str]:
-    """Return the fields of the answer; if a field is repeated, the first value counts.
+    """The fields of the answer; if a field is repeated, the first value counts.
 
     Raises UnreadableAnswer, or DefusedXmlException if the XML has entities or other unsafe parts.
     """
@@ -62,7 +62,7 @@ def parse_answer(xml: str) -> dict[str, str]:
 
 
 def shown_answer(xml: str) -> str:
-    """Return the answer as text for a person, with one line per field and at most MOST_SHOWN
+    """The answer as text for a person, with one line per field and at most MOST_SHOWN
     characters. An answer that cannot be parsed, such as a cut one, is returned as XML."""
     try:
         fields = parse_answer(xml)
@@ -99,12 +99,12 @@ class Annotation:
 
 
 def campaign_mark(campaign: Campaign) -> str:
-    """Return the campaign's name and time of creation. They never contain SEPARATOR."""
+    """The campaign's name and time of creation. They never contain SEPARATOR."""
     return f"{campaign.slug}@{campaign.created_at:%Y%m%d%H%M%S}"
 
 
 def installation_name() -> str:
-    """Return the random name of this database, and create it at the first call.
+    """The random name of this database, created at the first call.
 
     A copy of the database has the same name.
     """

@@ -18,6 +18,7 @@ from django.conf import settings
 from pydantic import Field
 
 from annotate.models import Campaign
+from hits.models import HitType
 from hits.mturk import replies
 from hits.mturk.connection import NO_ANSWER, Checked, MarketplaceError, checked, strange
 from hits.mturk.endpoints import endpoint_of
@@ -114,14 +115,21 @@ def describe(campaign: Campaign, hit_type_id: str) -> Described:
     return checked(Described, answer, "describe HITs")
 
 
+def members_of(campaign: Campaign) -> set[str]:
+    """The ids of the people who see tasks of the campaign and have not withdrawn; raises
+    MarketplaceError."""
+    told = [describe(campaign, hit_type) for hit_type in hit_types(campaign)]
+    return {member for group in told for member in group.members}
+
+
 def withdrawn_work(campaign: Campaign, hit_type_id: str) -> dict[str, set[str]]:
     """The ids of the assignments that people have withdrawn, by worker id; raises
     MarketplaceError."""
     answer = _send(campaign, "GET", f"/hit-types/{hit_type_id}/withdrawals")
-    found: dict[str, set[str]] = defaultdict(set)
-    for each in _checked_list(_Withdrawn, answer, "list withdrawals"):
-        found[each.worker_id].add(each.assignment_id)
-    return found
+    assignments_of: dict[str, set[str]] = defaultdict(set)
+    for withdrawn in _checked_list(_Withdrawn, answer, "list withdrawals"):
+        assignments_of[withdrawn.worker_id].add(withdrawn.assignment_id)
+    return assignments_of
 
 
 def names_of(campaign: Campaign) -> Names:
@@ -131,9 +139,9 @@ def names_of(campaign: Campaign) -> Names:
     unnamed = 0
     for hit_type in hit_types(campaign):
         answer = _send(campaign, "GET", f"/hit-types/{hit_type}/names")
-        found = checked(Names, answer, "list names")
-        people |= {each.worker_id: each for each in found.people}
-        unnamed = max(unnamed, found.unnamed)
+        names = checked(Names, answer, "list names")
+        people |= {person.worker_id: person for person in names.people}
+        unnamed = max(unnamed, names.unnamed)
     return Names(people=list(people.values()), unnamed=unnamed)
 
 
@@ -153,7 +161,9 @@ def make_group(campaign: Campaign, texts: dict[str, str | bool]) -> PeopleGroup:
 
     A group of this name without tasks, of an earlier attempt that was cut off, is used.
     """
-    unused = [each for each in _groups(campaign) if each.name == texts["name"] and not each.tasks]
+    unused = [
+        group for group in _groups(campaign) if group.name == texts["name"] and not group.tasks
+    ]
     if unused:
         _send(campaign, "PATCH", f"/groups/{unused[0].id}", texts)
         return give_tasks(campaign, unused[0].id)
@@ -164,8 +174,9 @@ def make_group(campaign: Campaign, texts: dict[str, str | bool]) -> PeopleGroup:
 def give_tasks(campaign: Campaign, group: int) -> PeopleGroup:
     """Let a group see the campaign's newest HITs; raises MarketplaceError."""
     # A person can do each task once, so this limit keeps nobody from any. People see it as the
-    # number of their tasks.
-    share = ceil(campaign.tasks.count() / campaign.config.hit.images)
+    # number of their tasks, of which a paid practice is one.
+    practice, images = campaign.config.practice, campaign.config.hit.images
+    share = ceil(campaign.tasks.count() / images) + bool(practice.captions and practice.paid)
     tasks = {"hit_type_id": hit_types(campaign)[-1], "share": min(share, MOST_SHARE) or None}
     answer = _send(campaign, "POST", f"/groups/{group}/tasks", tasks)
     return checked(PeopleGroup, answer, "give tasks")
@@ -192,16 +203,17 @@ def _groups(campaign: Campaign) -> list[PeopleGroup]:
 def _checked_list(model: type[Checked], answer: Any, operation: str) -> list[Checked]:
     if not isinstance(answer, list):
         raise strange(operation, "it is not a list")
-    return [checked(model, each, operation) for each in answer]
+    return [checked(model, entry, operation) for entry in answer]
 
 
 def hit_types(campaign: Campaign) -> list[str]:
-    """The ids of the campaign's HIT types, the newest last; raises MarketplaceError if it has
-    none."""
-    found = list(campaign.hit_types.order_by("pk").values_list("hit_type_id", flat=True))
-    if not found:
+    """The ids of the campaign's HIT types, that of its new HITs last; raises MarketplaceError if
+    it has none."""
+    in_use_last = HitType.objects.filter(campaign=campaign).in_use_last(campaign)
+    ids = list(in_use_last.values_list("hit_type_id", flat=True))
+    if not ids:
         raise MarketplaceError("The campaign has no tasks at the marketplace yet.")
-    return found
+    return ids
 
 
 def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:

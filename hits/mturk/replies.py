@@ -190,7 +190,7 @@ class Notified(Reply):
 def in_words(error: ValidationError) -> str:
     """Describe the errors in a reply without its values, which may contain worker ids."""
     problems = []
-    for each in error.errors(include_url=False, include_context=False, include_input=False):
-        where = ".".join(str(part) for part in each["loc"])
-        problems.append(f"{where}: {each['msg']}" if where else each["msg"])
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        where = ".".join(str(part) for part in fault["loc"])
+        problems.append(f"{where}: {fault['msg']}" if where else fault["msg"])
     return "; ".join(problems[:5])

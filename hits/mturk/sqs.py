@@ -56,7 +56,7 @@ class Notification:
 
 
 def parse(body: str) -> Notification:
-    """Return the notification in a message's body; raises Malformed.
+    """The notification in a message's body; raises Malformed.
 
     The message may have come directly or through an SNS topic.
     """
@@ -73,17 +73,20 @@ def parse(body: str) -> Notification:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Malformed("The message is not JSON.") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Malformed("The message is not a JSON object.")
-    return found
+    return content
 
 
 def _named(event: dict[str, Any]) -> tuple[str, str]:
     hit_type_id, hit_id = event.get("HITTypeId", ""), event.get("HITId", "")
-    if not all(each == "" or _is_id(each, longest=LONGEST_ID) for each in (hit_type_id, hit_id)):
+    if not all(
+        identifier == "" or _is_id(identifier, longest=LONGEST_ID)
+        for identifier in (hit_type_id, hit_id)
+    ):
         raise Malformed("An event's HITTypeId or HITId is not an id.")
     return hit_type_id, hit_id
 
@@ -94,7 +97,7 @@ def _is_id(value: object, *, longest: int) -> TypeGuard[str]:
 
 
 def digest(body: str) -> str:
-    """Return an id for a message that has none."""
+    """An id for a message that has none."""
     return f"sha256:{hashlib.sha256(body.encode(errors='replace')).hexdigest()}"
 
 
@@ -108,7 +111,7 @@ def receive() -> Iterator[Message]:
         )
         messages = answer.get("Messages", [])
         try:
-            yield from [Message(each["ReceiptHandle"], each["Body"]) for each in messages]
+            yield from [Message(message["ReceiptHandle"], message["Body"]) for message in messages]
         except (KeyError, TypeError) as error:
             raise QueueUnreachable("The queue's reply has messages without a body.") from error
         if not messages:
@@ -150,7 +153,7 @@ def _call(operation: str, **arguments: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _client(endpoint_url: str, access_key: str, secret_key: str) -> Any:
-    """Return a client for the queue; for empty arguments, boto3 uses its own configuration."""
+    """A client for the queue; for empty arguments, boto3 uses its own configuration."""
     return boto3.session.Session().client(
         "sqs",
         region_name="us-east-1",

@@ -111,30 +111,30 @@ EVENTS_SHOWN = 6
 @require_safe
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a campaign's overview."""
-    found = _look_up(request, slug)
+    campaign = _look_up(request, slug)
     at = timezone.now()
-    hours = responses_per_hour(found, at=at)
+    hours = responses_per_hour(campaign, at=at)
     context = {
-        **_live(request, found, hours, at),
+        **_live(request, campaign, hours, at),
         "hours": hours,
         "hour_bars": hour_bars(hours),
         "busiest": max(hour.responses for hour in hours),
-        "workers": worker_summaries(found, latest_workers(found, most=MOST_ACTIVE)),
-        "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],
-        "sync_state": sync_state(found, at=at),
-        "releases": Release.objects.of_campaign(found)[:5],
-        "family": _family(found),
-        "practised": practised(found),
+        "workers": worker_summaries(campaign, latest_workers(campaign, most=MOST_ACTIVE)),
+        "sync_problems": campaign.sync_problems.all()[:MOST_PROBLEMS],
+        "sync_state": sync_state(campaign, at=at),
+        "releases": Release.objects.of_campaign(campaign)[:5],
+        "family": _family(campaign),
+        "practised": practised(campaign),
     }
     return render(request, "hits/overview.html", context)
 
 
-def _family(found: Campaign) -> list[tuple[Campaign, Progress]]:
+def _family(campaign: Campaign) -> list[tuple[Campaign, Progress]]:
     """The campaigns of the same images in all languages with their progress; empty if this is the
     only one."""
-    if not found.family:
+    if not campaign.family:
         return []
-    members = list(Campaign.objects.family_of(found))
+    members = list(Campaign.objects.family_of(campaign))
     numbers = progress_by_campaign(members)
     return [(member, numbers[member.pk]) for member in members]
 
@@ -142,8 +142,8 @@ def _family(found: Campaign) -> list[tuple[Campaign, Progress]]:
 @require_safe
 def overview_live(request: HttpRequest, slug: str) -> HttpResponse:
     """The part that refreshes itself; nothing if the page has it already."""
-    found, at = _look_up(request, slug), timezone.now()
-    context = _live(request, found, responses_per_hour(found, at=at), at)
+    campaign, at = _look_up(request, slug), timezone.now()
+    context = _live(request, campaign, responses_per_hour(campaign, at=at), at)
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     return render(request, "hits/overview_live.html", context)
@@ -153,11 +153,11 @@ def overview_live(request: HttpRequest, slug: str) -> HttpResponse:
 def course(request: HttpRequest, slug: str) -> HttpResponse:
     """The chart of the responses over time, which reads them all, so that the page loads it later.
     Without htmx, a page of its own."""
-    found, at = _look_up(request, slug), timezone.now()
-    so_far = responses_so_far(found, at=at)
-    wanted = progress(found).wanted
+    campaign, at = _look_up(request, slug), timezone.now()
+    so_far = responses_so_far(campaign, at=at)
+    wanted = progress(campaign).wanted
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "so_far": so_far,
         "course": course_path(so_far, wanted=wanted),
         "submitted": so_far[-1].responses if so_far else 0,
@@ -172,37 +172,39 @@ def _look_up(request: HttpRequest, slug: str) -> Campaign:
     return campaign_of(request, slug, rows=related)
 
 
-def _live(request: HttpRequest, found: Campaign, hours: list[Hour], at: datetime) -> dict[str, Any]:
+def _live(
+    request: HttpRequest, campaign: Campaign, hours: list[Hour], at: datetime
+) -> dict[str, Any]:
     """The variables of the part that refreshes itself; `seen` changes if one of them does."""
-    kind, numbers = KINDS[found.kind], progress(found)
-    money, pay = spend(found), measured_pay(found)
-    discarded = Response.objects.of(found).filter(status=ResponseStatus.DISCARDED)
-    open_checks, last_sync = SpotCheck.objects.of(found).open().count(), found.syncs.first()
+    kind, numbers = KINDS[campaign.kind], progress(campaign)
+    money, pay = spend(campaign), measured_pay(campaign)
+    discarded = Response.objects.of(campaign).filter(status=ResponseStatus.DISCARDED)
+    open_checks, last_sync = SpotCheck.objects.of(campaign).open().count(), campaign.syncs.first()
     left = time_left(hours, missing=numbers.missing)
-    is_running = found.status == CampaignStatus.RUNNING
-    slots = outstanding_slots(found)
-    unplanned = max(0, numbers.pages(found.config) - slots)
-    log = visible_to_reviewers(found.decisions.all())
+    is_running = campaign.status == CampaignStatus.RUNNING
+    slots = outstanding_slots(campaign)
+    unplanned = max(0, numbers.pages(campaign.config) - slots)
+    log = visible_to_reviewers(campaign.decisions.all())
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "progress": numbers,
         "discarded": discarded.count(),
         "distribution_bars": distribution_bars(numbers.steps, kind),
-        "being_written": assignments_at_work(found) * found.config.hit.images,
+        "being_written": assignments_at_work(campaign) * campaign.config.hit.images,
         "steps": next_steps(
-            found,
+            campaign,
             progress=numbers,
             spend=money,
             open_checks=open_checks,
             last_sync=last_sync,
-            rights=rights_in(request, found.team),
+            rights=rights_in(request, campaign.team),
         ),
-        "entrances": how_people_get_in(found, numbers),
+        "entrances": how_people_get_in(campaign, numbers),
         "open_slots": slots,
-        "hits_out": found.hits.filter(status=HitStatus.OPEN).count(),
+        "hits_out": campaign.hits.filter(status=HitStatus.OPEN).count(),
         "rate": rate_of(hours),
         "complete_at": at + left if left and is_running else None,
-        "to_come": unplanned * slot_cost(found.config),
+        "to_come": unplanned * slot_cost(campaign.config),
         "spend": money,
         "pay": pay,
         "pay_chart": pay_chart(pay) if pay else None,
@@ -210,19 +212,19 @@ def _live(request: HttpRequest, found: Campaign, hours: list[Hour], at: datetime
         "minimum_wage": MINIMUM_WAGE,
         "open_checks": open_checks,
         "last_sync": last_sync,
-        "quality": estimate_of(found, numbers.submitted),
+        "quality": estimate_of(campaign, numbers.submitted),
         "events": list(
             log.select_related("actor", "worker", "response__worker").order_by("-pk")[:EVENTS_SHOWN]
         ),
     }
-    return {**context, "seen": _digest(context, found)}
+    return {**context, "seen": _digest(context, campaign)}
 
 
-def _digest(context: dict[str, Any], found: Campaign) -> str:
+def _digest(context: dict[str, Any], campaign: Campaign) -> str:
     shown = {name: value for name, value in context.items() if name not in {"complete_at"}}
     shown["events"] = [event.pk for event in context["events"]]
     shown["last_sync"] = context["last_sync"] and context["last_sync"].error
-    shown["status"] = found.status
+    shown["status"] = campaign.status
     return blake2s(repr(sorted(shown.items())).encode(), digest_size=8).hexdigest()
 
 

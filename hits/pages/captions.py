@@ -136,8 +136,8 @@ def _has(task: Task) -> int:
 
 def _neighbour(campaign: Campaign, order: str, **beyond: int) -> int | None:
     """The number of the task before or after this one."""
-    found = campaign.tasks.filter(**beyond).order_by(order).values_list("number", flat=True)
-    return found.first()
+    numbers = campaign.tasks.filter(**beyond).order_by(order).values_list("number", flat=True)
+    return numbers.first()
 
 
 def _with_related(rows: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:

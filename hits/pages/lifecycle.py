@@ -59,7 +59,7 @@ class PublishForm(forms.Form):
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the cost of publishing a campaign, and publish it; with `invite` in the address, go on
     to the page that invites people."""
-    found = campaign_of(request, slug, may=Right.MANAGE)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     if request.method == "POST":
         form = PublishForm(request.POST)
         if not form.is_valid():
@@ -67,24 +67,24 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect(request.get_full_path())
         with refusals_shown(request):
             lifecycle.ask_to_publish(
-                campaign=found,
+                campaign=campaign,
                 confirmed=form.is_confirmed,
-                seen=lifecycle.terms_of(found)._replace(**form.seen),
+                seen=lifecycle.terms_of(campaign)._replace(**form.seen),
                 actor=user_of(request),
                 at=timezone.now(),
             )
             announce_job()
-            return redirect("hits:invite", slug) if "invite" in request.GET else redirect(found)
+            return redirect("hits:invite", slug) if "invite" in request.GET else redirect(campaign)
         return redirect(request.get_full_path())
-    cost = estimate(found)
+    cost = estimate(campaign)
     context = {
-        "campaign": found,
-        "form": PublishForm(initial={"cost": cost.total, "budget": found.budget}),
+        "campaign": campaign,
+        "form": PublishForm(initial={"cost": cost.total, "budget": campaign.budget}),
         "estimate": cost,
-        "family": family_estimate(found),
-        "fault_of_title": KINDS[found.kind].fault_of_title(found.config),
-        "spend": spend(found),
-        "marketplace": endpoint_of(found.endpoint),
+        "family": family_estimate(campaign),
+        "fault_of_title": KINDS[campaign.kind].fault_of_title(campaign.config),
+        "spend": spend(campaign),
+        "marketplace": endpoint_of(campaign.endpoint),
     }
     return render(request, "hits/publish.html", context)
 
@@ -114,24 +114,24 @@ def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
-    found = campaign_of(request, slug, may=Right.MANAGE)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     context = {
-        "campaign": found,
-        "progress": progress(found),
-        "spend": spend(found),
-        "work": work_under_way(found),
-        "open_checks": SpotCheck.objects.of(found).open().count(),
-        "held": HeldPayment.objects.of(found).open().count(),
+        "campaign": campaign,
+        "progress": progress(campaign),
+        "spend": spend(campaign),
+        "work": work_under_way(campaign),
+        "open_checks": SpotCheck.objects.of(campaign).open().count(),
+        "held": HeldPayment.objects.of(campaign).open().count(),
     }
     return render(request, template, context)
 
 
 def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
-    found = campaign_of(request, slug, may=Right.MANAGE)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     with refusals_shown(request):
-        service(campaign=found, actor=user_of(request), at=timezone.now())
-        return _sync(request, found)
-    return redirect(found)
+        service(campaign=campaign, actor=user_of(request), at=timezone.now())
+        return _sync(request, campaign)
+    return redirect(campaign)
 
 
 @require_POST
@@ -146,17 +146,17 @@ def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
     Empty if there is nothing to show.
     """
-    found = campaign_of(request, slug)
-    context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
+    campaign = campaign_of(request, slug)
+    context = {"campaign": campaign, "sync_state": sync_state(campaign, at=timezone.now())}
     return render(request, "hits/sync.html", context)
 
 
-def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
+def _sync(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Request a sync, which runs as a job."""
     with refusals_shown(request):
-        ask_for_sync(campaign=found, user=user_of(request), at=timezone.now())
+        ask_for_sync(campaign=campaign, user=user_of(request), at=timezone.now())
         announce_job()
-    return redirect(found)
+    return redirect(campaign)
 
 
 class ChangeForm(forms.Form):
@@ -233,26 +233,26 @@ FORMS: dict[str, type[ChangeForm]] = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what can be changed and what a change does, and make one change."""
-    found = campaign_of(request, slug, may=Right.MANAGE)
-    if found.status in {CampaignStatus.DRAFT, CampaignStatus.FINISHED}:
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
+    if campaign.status in {CampaignStatus.DRAFT, CampaignStatus.FINISHED}:
         messages.info(request, "Only published campaigns that are not finished are changed here.")
-        return redirect(found)
+        return redirect(campaign)
     shown = {
-        name: form(prefix=name, initial={"seen": str(form.present(found))})
+        name: form(prefix=name, initial={"seen": str(form.present(campaign))})
         for name, form in FORMS.items()
     }
     chosen = request.POST.get("what", "")
     if request.method == "POST" and chosen in FORMS:
         form = shown[chosen] = FORMS[chosen](request.POST, prefix=chosen)
-        if form.is_valid() and _is_changed(request, found, form):
+        if form.is_valid() and _is_changed(request, campaign, form):
             return redirect("hits:change", slug)
-    money = spend(found)
+    money = spend(campaign)
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "spend": money,
-        "slot_cost": slot_cost(found.config),
-        "short": shortfall(found, money),
-        "work": work_under_way(found),
+        "slot_cost": slot_cost(campaign.config),
+        "short": shortfall(campaign, money),
+        "work": work_under_way(campaign),
         **shown,
     }
     status = 422 if any(form.errors for form in shown.values()) else 200
@@ -263,12 +263,12 @@ def _is_changed(request: HttpRequest, campaign: Campaign, form: ChangeForm) -> b
     """Make the change and say so, or show why it is not possible."""
     reason, actor = form.cleaned_data["note"], user_of(request)
     try:
-        done = form.change(campaign, reason=reason, actor=actor, at=timezone.now())
+        message = form.change(campaign, reason=reason, actor=actor, at=timezone.now())
     except DomainError as error:
         form.add_error("value", str(error))
         return False
     except (ArithmeticError, ValueError):
         form.add_error("value", "Load this page again: it was sent incompletely.")
         return False
-    messages.success(request, done)
+    messages.success(request, message)
     return True

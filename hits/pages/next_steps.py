@@ -13,7 +13,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Release
 from annotate.queries.progress import Progress
 from corpora.wording import counted
-from hits.models import Sync
+from hits.models import HitType, Sync
 from hits.mturk.endpoints import endpoint_of, is_amazons
 from hits.pages.hand_over import admin_page
 from hits.queries.costs import Spend, estimate, family_estimate, shortfall
@@ -112,12 +112,16 @@ def _short_of_money(campaign: Campaign, spend: Spend) -> list[NextStep]:
     return [NextStep(sentence, label, address, is_problem=True, needs=Right.MANAGE)]
 
 
-def short_of_people(campaign: Campaign, progress: Progress) -> list[NextStep]:
-    """A step if people joined, and are too few by the latest sync that asked."""
+def short_of_people(
+    campaign: Campaign, progress: Progress, *, missing: int | None = None
+) -> list[NextStep]:
+    """A step if people joined, and are too few: as many as `missing`, or as the latest sync that
+    asked has counted."""
     if campaign.status != CampaignStatus.RUNNING or campaign.config.workers.who != "own":
         return []
-    asked = campaign.syncs.exclude(people_missing=None).first()
-    missing = asked.people_missing or 0 if asked else 0
+    if missing is None:
+        asked = campaign.syncs.exclude(people_missing=None).first()
+        missing = asked.people_missing or 0 if asked else 0
     nobody_joined = missing >= campaign.config.wanted and not progress.submitted
     if not missing or nobody_joined:
         return []  # "How people get in" says how many are needed.
@@ -190,9 +194,9 @@ def _reviews(slug: str, kind_name: str, open_checks: int, workers: int = 0) -> l
     if not open_checks:
         return []
     kind = KINDS[kind_name]
-    what = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
+    subject = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
     address = reverse("qualcontrol:queue", args=[slug], query={"only": "required"})
-    sentence = f"{what} review."
+    sentence = f"{subject} review."
     if workers:
         sentence += f" {counted(workers, 'worker is', 'workers are')} waiting for it."
     return [NextStep(sentence, "Review", address, needs=Right.REVIEW)]
@@ -264,7 +268,8 @@ def how_people_get_in(campaign: Campaign, progress: Progress) -> list[NextStep]:
 
 def worker_link(campaign: Campaign) -> str:
     """The marketplace's page of the campaign's HITs; empty if there are no HITs yet."""
-    newest = campaign.hit_types.filter(hits__hit_id__isnull=False).order_by("-pk").first()
+    with_hits = HitType.objects.filter(campaign=campaign, hits__hit_id__isnull=False)
+    newest = with_hits.in_use_last(campaign).last()
     if newest is None:
         return ""
     origin = endpoint_of(campaign.endpoint).worker_origins[0]

@@ -37,6 +37,7 @@ from hits.services.bonuses import (
     bonus_preview,
     key_of_wishes,
     plan_bonuses,
+    reason_sent,
 )
 from hits.services.payments import accept_held, ask_for_rejection, reject_held
 from qualcontrol.models import HeldPayment
@@ -72,7 +73,9 @@ class BonusFileForm(forms.Form):
         file, text = values.get("file"), values.get("text", "")
         if file is not None:
             if file.size > MOST_BYTES:
-                raise forms.ValidationError("The file is too large: at most 500 kB.")
+                raise forms.ValidationError(
+                    f"The file is too large: at most {MOST_BYTES // 1000} kB."
+                )
             try:
                 text = file.read().decode("utf-8-sig")
             except UnicodeDecodeError as error:
@@ -185,6 +188,8 @@ class BonusFileRefused(DomainError):
 
 def read_bonuses(text: str) -> list[Wish]:
     """The bonuses in the text. Raises BonusFileRefused."""
+    if "\0" in text:
+        raise BonusFileRefused("This is not a CSV file: it has a NUL character.")
     try:
         lines = list(csv.reader(StringIO(text.lstrip("\ufeff")), strict=True))
     except csv.Error as error:
@@ -219,8 +224,7 @@ def _wish(number: int, line: list[str]) -> Wish:
         raise BonusFileRefused(f"Line {number} lacks the worker or the reason.")
     if len(reason) > 1024:
         raise BonusFileRefused(f"Line {number}: the reason has more than 1,024 characters.")
-    # Browsers send line ends in their own way, and the same file must stay the same.
-    return Wish(worker, round(dollars, 2), "\n".join(reason.splitlines()))
+    return Wish(worker, round(dollars, 2), reason_sent(reason))
 
 
 def written(wishes: list[Wish]) -> str:
@@ -297,14 +301,14 @@ def _decide(
     form: Form,
     service: Callable[..., None],
     template: str,
-    what: str,
+    decision: str,
 ) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.PAY)
     held = get_object_or_404(held_of(campaign), pk=pk)
 
     def decide(reason: str) -> str:
         service(held=held, reason=reason, actor=user_of(request), at=timezone.now())
-        return f"{what} scheduled for the next sync."
+        return f"{decision} scheduled for the next sync."
 
     if decided(request, form, decide):
         return redirect("hits:held_payments", slug)
@@ -334,9 +338,9 @@ def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
 @require_http_methods(["GET", "HEAD", "POST"])
 def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Schedule the rejection of a discarded response's assignment, with a reason."""
-    found = campaign_of(request, slug, may=Right.PAY)
-    responses = Response.objects.of(found).select_related(
-        "worker", "task__image", *KINDS[found.kind].answer_relations
+    campaign = campaign_of(request, slug, may=Right.PAY)
+    responses = Response.objects.of(campaign).select_related(
+        "worker", "task__image", *KINDS[campaign.kind].answer_relations
     )
     response = get_object_or_404(responses, pk=pk)
     form = RejectionForm(posted(request))
@@ -349,6 +353,6 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
     if decided(request, form, decide):
         return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
-    context = {"campaign": found, "response": response, "form": form}
+    context = {"campaign": campaign, "response": response, "form": form}
     status = 422 if form.errors else 200
     return render(request, "hits/reject.html", context, status=status)

@@ -36,6 +36,7 @@ from hits.mturk.endpoints import is_amazons
 from hits.mturk.people import GroupFieldRefused
 from hits.pages.next_steps import short_of_people
 from hits.pages.sync_states import sync_state
+from hits.reconcile.withdraw import people_missing
 from shared.environment import LOOPBACK_HOSTS
 from shared.number_fields import WholeNumberField
 
@@ -133,8 +134,8 @@ def _act(campaign: Campaign, request: HttpRequest, form: forms.Form) -> str:
     if isinstance(form, AddressesForm):
         addresses = values["addresses"].replace(",", " ").replace(";", " ").split()
         group = _group_of(campaign, str(values["group"]))
-        new, known = people.invite(campaign, group, addresses)
-        before = f" {known} had been invited before and get no second mail." if known else ""
+        new, earlier = people.invite(campaign, group, addresses)
+        before = f" {earlier} had been invited before and get no second mail." if earlier else ""
         return f"{new} new on the list. Their mails are being sent.{before}"
     people.make_group(campaign, {**values, "language": _language_of_pages(campaign)})
     return "People can join now. Send them the link."
@@ -156,11 +157,15 @@ def _group_of(campaign: Campaign, number: str) -> int:
 
 
 def _page(request: HttpRequest, campaign: Campaign, sent: forms.Form | None) -> HttpResponse:
-    problem, groups = "", []
+    problem, groups, short = "", [], []
     is_open = campaign.status == CampaignStatus.RUNNING and campaign.hit_types.exists()
     if is_open:
         try:
             groups = people.groups_of(campaign)
+            if groups:
+                # As it is, like the numbers beside it: the latest sync may be minutes old.
+                missing = people_missing(campaign, people.members_of(campaign))
+                short = short_of_people(campaign, progress(campaign), missing=missing)
         except DomainError as error:
             problem = str(error)
     new = GroupForm(initial=_texts(request, campaign))
@@ -173,7 +178,7 @@ def _page(request: HttpRequest, campaign: Campaign, sent: forms.Form | None) -> 
         "sync_state": None if is_open else sync_state(campaign, at=timezone.now()),
         "groups": [_shown(campaign, group, sent) for group in groups],
         "form": sent if isinstance(sent, GroupForm) else new,
-        "short": short_of_people(campaign, progress(campaign)) if groups else [],
+        "short": short,
         "needed": campaign.config.wanted,
         "errors": sent.non_field_errors() if sent else [],
     }
@@ -232,11 +237,11 @@ def who_is_who(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("qualcontrol:workers", slug)
     context = {"campaign": campaign, "problem": "", "people": [], "unnamed": 0}
     try:
-        found = people.names_of(campaign)
+        names = people.names_of(campaign)
     except MarketplaceError as error:
         context["problem"] = str(error)
     else:
-        context |= {"people": _people(campaign, found), "unnamed": found.unnamed}
+        context |= {"people": _people(campaign, names), "unnamed": names.unnamed}
     return render(request, "hits/who_is_who.html", context)
 
 
@@ -245,14 +250,17 @@ def _people(campaign: Campaign, names: people.Names) -> list[Person]:
     of_campaign = Q(worker__responses__campaign=campaign)
     # An id that was deleted is not looked for: nobody is to be recognised by it.
     accounts = WorkerAccount.objects.filter(
-        endpoint=campaign.endpoint, marketplace_id__in=[each.worker_id for each in names.people]
+        endpoint=campaign.endpoint, marketplace_id__in=[person.worker_id for person in names.people]
     )
     rows = accounts.annotate(n=Count("worker__responses", filter=of_campaign)).filter(n__gt=0)
-    known = {
+    known_workers = {
         worker_id: (pseudonym, number)
         for worker_id, pseudonym, number in rows.values_list(
             "marketplace_id", "worker__pseudonym", "n"
         )
     }
-    found = [Person(each.name, *known.get(each.worker_id, ("", 0))) for each in names.people]
-    return sorted(found, key=lambda person: person.name.casefold())
+    listed = [
+        Person(person.name, *known_workers.get(person.worker_id, ("", 0)))
+        for person in names.people
+    ]
+    return sorted(listed, key=lambda person: person.name.casefold())

@@ -19,7 +19,7 @@ from annotate.models import Campaign, Worker
 from hits.mturk.endpoints import endpoint_of
 from hits.pages.task_page.page import common, framed
 from hits.services.messages import discarded, told_url, told_worker
-from qualcontrol.models import Appeal
+from qualcontrol.models import Appeal, Verdict
 from qualcontrol.pages.forms import AppealForm
 from qualcontrol.services.errors import CannotAppeal
 from qualcontrol.services.exclusions import record_appeal
@@ -80,7 +80,9 @@ def _rows(campaign: Campaign, worker: Worker) -> Iterator[dict[str, Any]]:
         yield {
             "response": response,
             "image_url": display_url(response.task.image),
-            "reason": _in_words(campaign, check.reason) if check else "",
+            "reason": _in_words(campaign, check.reason)
+            if check and check.verdict == Verdict.BAD
+            else "",
         }
 
 

@@ -22,7 +22,8 @@ from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.models import Worker
 from corpora.errors import DomainError
 from hits.models import WorkerAccount
-from hits.queries.worker_data import data_of, worker_named
+from hits.queries.worker_data import data_of
+from hits.services.accounts import worker_named
 from hits.services.worker_data import erase_worker, obstacle_to_erasure, preview_erasure
 
 View = Callable[..., HttpResponse]
@@ -79,11 +80,11 @@ def find(request: HttpRequest) -> HttpResponse:
     form = FindForm(posted(request))
     if form.is_valid():
         try:
-            found = worker_named(form.cleaned_data["name"])
+            worker = worker_named(form.cleaned_data["name"])
         except DomainError as error:
             form.add_error("name", str(error))
         else:
-            return redirect("hits:worker_data", found.pseudonym)
+            return redirect("hits:worker_data", worker.pseudonym)
     context = {"form": form, "days": settings.WORKER_DATA_DAYS}
     return render(request, "hits/find_worker.html", context, status=400 if form.errors else 200)
 
@@ -104,7 +105,7 @@ def worker_data(request: HttpRequest, pseudonym: str) -> HttpResponse:
         "worker": worker,
         "account": WorkerAccount.objects.filter(worker=worker).select_related("erased_by").first(),
         "preview": preview_erasure(worker),
-        "obstacle": obstacle_to_erasure(worker),
+        "obstacle": obstacle_to_erasure(worker, timezone.now()),
         "form": form,
     }
     return render(request, "hits/worker_data.html", context, status=400 if form.errors else 200)

@@ -71,30 +71,30 @@ class MessageForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Show what an exclusion discards and what replacing it costs, and exclude the worker."""
-    found = campaign_of(request, slug, may=Right.REVIEW)
-    worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
+    worker = get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
     form = ReasonForm(posted(request))
 
     def decide(reason: str) -> str:
         discarded = exclude_worker(
-            campaign=found,
+            campaign=campaign,
             worker=worker,
             reason=reason,
             actor=user_of(request),
             at=timezone.now(),
         )
-        return f"{worker} is excluded; {KINDS[found.kind].answers_name} discarded: {discarded}."
+        return f"{worker} is excluded; {KINDS[campaign.kind].answers_name} discarded: {discarded}."
 
     if decided(request, form, decide):
         return redirect("qualcontrol:worker", slug, pseudonym)
     context = {
-        "campaign": found,
+        "campaign": campaign,
         "worker": worker,
         "preview": exclusion_preview(
-            campaign=found, worker=worker, slot_cost=slot_cost(found.config)
+            campaign=campaign, worker=worker, slot_cost=slot_cost(campaign.config)
         ),
-        "spend": spend(found),
-        "worker_risk": WorkerRisk.objects.of(found).filter(worker=worker).first(),
+        "spend": spend(campaign),
+        "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=worker).first(),
         "form": form,
     }
     status = 422 if form.errors else 200

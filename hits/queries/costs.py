@@ -32,7 +32,7 @@ OPEN_SLOTS = Case(
 
 
 def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> Decimal:
-    """Return the marketplace's fee for one payment of `reward`.
+    """The marketplace's fee for one payment of `reward`.
 
     `assignments` is the number of assignments of the HIT. `masters` is true if only Masters can
     accept it. Nothing is paid, and no fee, for a reward of 0.
@@ -49,17 +49,17 @@ def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> 
 
 
 def slot_fee(config: CampaignConfig) -> Decimal:
-    """Return the fee for one assignment of a campaign with this file, in dollars."""
+    """The fee for one assignment of a campaign with this file, in dollars."""
     return fee_for(config.hit.reward, config.hit.assignments, masters=config.workers.masters)
 
 
 def slot_cost(config: CampaignConfig) -> Decimal:
-    """Return the reward plus fee of one assignment of a campaign with this file, in dollars."""
+    """The reward plus fee of one assignment of a campaign with this file, in dollars."""
     return config.hit.reward + slot_fee(config)
 
 
 def per_hour(config: CampaignConfig, seconds: float) -> Decimal:
-    """Return the pay in dollars per hour at this time for one response, of a second at least."""
+    """The pay in dollars per hour at this time for one response, of a second at least."""
     whole = Decimal(max(seconds, 1.0)) * config.hit.images
     return (config.hit.reward * 3600 / whole).quantize(CENT)
 
@@ -85,12 +85,12 @@ class Spend:
 
 
 def spend(campaign: Campaign) -> Spend:
-    """Return how the campaign's budget is used now. Takes three queries."""
+    """How the campaign's budget is used now. Takes three queries."""
     return spends([campaign])[campaign.pk]
 
 
 def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
-    """Return {primary key: Spend}. Takes three queries for any number of campaigns.
+    """{primary key: Spend}. Takes three queries for any number of campaigns.
 
     A retired HIT has the number of its paid assignments, so only those of other HITs are read.
     """
@@ -107,23 +107,23 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     hits = _hits_by_campaign(keys)
     sent = Bonus.objects.not_given_up().filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
-    found = {}
+    spend_of = {}
     for campaign in campaigns:
         sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
         for part in (settled, hits, bonuses):
             sums.update(part.get(campaign.pk, {}))
-        found[campaign.pk] = Spend(
+        spend_of[campaign.pk] = Spend(
             budget=campaign.budget,
             paid=sums["paid"] + sums["retired"],
             owed=sums["owed"],
             open=sums["open"],
             bonuses=sums["bonuses"],
         )
-    return found
+    return spend_of
 
 
 def _hits_by_campaign(keys: list[int]) -> dict[int, dict[str, Decimal]]:
-    """Return {campaign: {"retired": sum, "open": sum}}. Most HITs of a campaign have the same
+    """{campaign: {"retired": sum, "open": sum}}. Most HITs of a campaign have the same
     price, so the database only adds up numbers of slots."""
     rows = Hit.objects.filter(campaign__in=keys).order_by()
     by_price = rows.values_list("campaign", "reward", "fee").annotate(
@@ -131,14 +131,14 @@ def _hits_by_campaign(keys: list[int]) -> dict[int, dict[str, Decimal]]:
     )
     sums: dict[int, dict[str, Decimal]] = {}
     for key, reward, fee, retired, open_slots in by_price:
-        found = sums.setdefault(key, {"retired": ZERO, "open": ZERO})
-        found["retired"] += retired * (reward + fee)
-        found["open"] += open_slots * (reward + fee)
+        committed = sums.setdefault(key, {"retired": ZERO, "open": ZERO})
+        committed["retired"] += retired * (reward + fee)
+        committed["open"] += open_slots * (reward + fee)
     return sums
 
 
 def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
-    """Return {campaign: {name: sum}} for campaigns with such rows, rounded to cents."""
+    """{campaign: {name: sum}} for campaigns with such rows, rounded to cents."""
     grouped = rows.order_by().values(campaign).annotate(**sums)
     return {
         row[campaign]: {name: (row[name] or ZERO).quantize(CENT) for name in sums}
@@ -147,7 +147,7 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
 
 
 def most_slots(config: CampaignConfig, *, responses: int, tasks: int) -> int:
-    """Return the largest number of slots that a new HIT may have, if so many responses are missing
+    """The largest number of slots that a new HIT may have, if so many responses are missing
     to so many tasks.
 
     A worker may take only one slot of a HIT, so a worker who does all tasks needs as many HITs.
@@ -157,7 +157,7 @@ def most_slots(config: CampaignConfig, *, responses: int, tasks: int) -> int:
 
 
 def outstanding_slots(campaign: Campaign) -> int:
-    """Return the number of slots that can still lead to a submission: planned, free or taken."""
+    """The number of slots that can still lead to a submission: planned, free or taken."""
     alive = campaign.hits.filter(paid=None)
     return int(alive.aggregate(slots=Sum(OPEN_SLOTS, default=0))["slots"])
 
@@ -172,15 +172,15 @@ class Shortfall:
     is_used_up: bool  # no further response can be submitted
 
     def in_words(self, answers_name: str) -> str:
-        what = "is used up" if self.is_used_up else "does not cover the rest of the campaign"
+        state = "is used up" if self.is_used_up else "does not cover the rest of the campaign"
         return (
-            f"The budget {what}. {answers_name.capitalize()} missing: {self.responses:,}. "
+            f"The budget {state}. {answers_name.capitalize()} missing: {self.responses:,}. "
             f"Left: ${max(ZERO, self.left):,.2f}. Add at least ${self.to_add:,.2f}, including fees."
         )
 
 
 def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
-    """Return the money that the budget lacks, or None if it suffices.
+    """The money that the budget lacks, or None if it suffices.
 
     Assumes that all committed money is paid and that no further response is discarded. Also None
     for drafts and finished campaigns, which collect no responses.
@@ -263,7 +263,7 @@ class PanelEstimate:
 
 
 def panel_estimate(cost: Estimate, *, per_hour: Decimal | None = None) -> PanelEstimate:
-    """Return what the estimated work costs by Prolific, by the settings.
+    """What the estimated work costs by Prolific, by the settings.
 
     Prolific rounds the fee of each payment, which changes the sums by some cents. `per_hour` is
     the pay at a measured time, in place of the estimate's.
@@ -279,7 +279,7 @@ def panel_estimate(cost: Estimate, *, per_hour: Decimal | None = None) -> PanelE
 
 
 def estimate(campaign: Campaign, seconds: float | None = None) -> Estimate:
-    """Return the cost of all responses that the campaign must collect, if none is discarded.
+    """The cost of all responses that the campaign must collect, if none is discarded.
 
     `seconds` is the time that a worker needs for one response, in place of the usual one.
     """
@@ -296,7 +296,7 @@ def estimate(campaign: Campaign, seconds: float | None = None) -> Estimate:
 
 
 def family_estimate(campaign: Campaign) -> FamilyEstimate | None:
-    """Return the estimates of all languages; None for a campaign in one language."""
+    """The estimates of all languages; None for a campaign in one language."""
     if not campaign.family:
         return None
     members = Campaign.objects.family_of(campaign)
@@ -310,7 +310,7 @@ def estimate_for(
     tasks: int,
     seconds: float | None = None,
 ) -> Estimate:
-    """Return the cost of {missing responses: tasks} to a campaign with this file, which has so many
+    """The cost of {missing responses: tasks} to a campaign with this file, which has so many
     `tasks`."""
     seconds = seconds_for(config.captions) if seconds is None else seconds
     responses = sum(lacks * number for lacks, number in lacking.items())

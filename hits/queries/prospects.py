@@ -38,9 +38,9 @@ def known_workers_at(endpoint: str, workers: Workers) -> Known:
     The marketplace alone knows a worker's country, Masters, and work for other requesters.
     """
     accounts = WorkerAccount.objects.filter(endpoint=endpoint)
-    known = accounts.count()
+    number = accounts.count()
     if not workers.approved_hits and not workers.approval_rate:
-        return Known(known, known)
+        return Known(number, number)
     approved = Count("assignments", filter=Q(assignments__status=AssignmentStatus.APPROVED))
     rejected = Count("assignments", filter=Q(assignments__status=AssignmentStatus.REJECTED))
     counts = accounts.annotate(approved=approved, rejected=rejected)
@@ -49,7 +49,7 @@ def known_workers_at(endpoint: str, workers: Workers) -> Known:
         and approved * 100 > workers.approval_rate * (approved + rejected)
         for approved, rejected in counts.values_list("approved", "rejected")
     )
-    return Known(known, qualified)
+    return Known(number, qualified)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _pilot(campaign: Campaign, usual: float) -> Pilot | None:
         return None
     # The limit below which the campaign's answers are flagged as hasty.
     least = campaign.config.flags.seconds
-    slow = [each for each in seconds if each >= least]
+    slow = [duration for duration in seconds if duration >= least]
     return Pilot(
         name=campaign.slug,
         seconds=float(median(slow)) if slow else 0.0,
@@ -113,13 +113,13 @@ def _pilot(campaign: Campaign, usual: float) -> Pilot | None:
     )
 
 
-def hourly_pay(config: CampaignConfig, found: Sequence[Pilot]) -> list[HourlyPay]:
+def hourly_pay(config: CampaignConfig, piloted: Sequence[Pilot]) -> list[HourlyPay]:
     """Pay per hour as in those of the pilots with enough answers, and by the general estimate,
     which comes last."""
-    measured = islice((pilot for pilot in found if pilot.is_enough), MOST_PILOTS)
+    measured = islice((pilot for pilot in piloted if pilot.is_enough), MOST_PILOTS)
     usual = seconds_for(config.captions)
     return [
-        *(HourlyPay(each, each.seconds, per_hour(config, each.seconds)) for each in measured),
+        *(HourlyPay(pilot, pilot.seconds, per_hour(config, pilot.seconds)) for pilot in measured),
         HourlyPay(None, usual, per_hour(config, usual)),
     ]
 
@@ -138,7 +138,7 @@ def first_images(selections: Collection[int]) -> dict[int, list[object]]:
     rows = through._default_manager.filter(
         selection__in=selections, position__lte=THUMBNAILS
     ).select_related("image")
-    found: dict[int, list[object]] = {key: [] for key in selections}
+    images: dict[int, list[object]] = {key: [] for key in selections}
     for row in rows.order_by("position"):
-        found[row.selection_id].append(row.image)
-    return found
+        images[row.selection_id].append(row.image)
+    return images

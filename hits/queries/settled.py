@@ -24,12 +24,12 @@ ASK_AGAIN_AFTER = timedelta(hours=1)
 
 
 def published() -> QuerySet[Campaign]:
-    """Return all campaigns except drafts."""
+    """All campaigns except drafts."""
     return Campaign.objects.exclude(status=CampaignStatus.DRAFT)
 
 
 def campaigns_to_sync() -> QuerySet[Campaign]:
-    """Return the campaigns that need regular syncs: all except drafts and settled ones.
+    """The campaigns that need regular syncs: all except drafts and settled ones.
 
     A campaign is settled if it is finished, has no HITs at the marketplace and owes no money, and
     if its last sync read the account's whole list of HITs and changed nothing. Own people may
@@ -41,12 +41,12 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
     recent = quiet.filter(started_at__gt=now - ASK_AGAIN_AFTER, started_at__lte=now)
     is_quiet = Q(Exists(recent)) | (~own & Q(Exists(quiet)))
     tells = Q(config_json__review__tells_workers=True)
-    is_settled = is_quiet & ~(tells & ~_has_told(quiet, now)) & ~_left()
+    is_settled = is_quiet & ~(tells & _message_is_due(quiet, now)) & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
 
 
 def settled_since_release(before: datetime) -> QuerySet[Campaign]:
-    """Return the finished campaigns that owe nothing and whose last release is older than this.
+    """The finished campaigns that owe nothing and whose last release is older than this.
 
     A campaign without a release is not among them: its data may still be needed for one.
     """
@@ -74,14 +74,16 @@ def _quiet_last_sync() -> QuerySet[Sync]:
     )
 
 
-def _has_told(last_sync: QuerySet[Sync], at: datetime) -> Q:
-    """Whether no message to a worker (`tell_workers`) has come due since the last sync."""
+def _message_is_due(last_sync: QuerySet[Sync], at: datetime) -> Q:
+    """Whether a message to a worker (`tell_workers`) has come due since the last sync, or since a
+    time that is not reached yet."""
     campaign, told_at = OuterRef("campaign"), OuterRef("started_at")
     checks = SpotCheck.objects.filter(campaign=campaign, verdict=Verdict.BAD)
     bad = checks.filter(judged_at__gt=told_at - TOLD_AFTER, judged_at__lte=at - TOLD_AFTER)
     exclusions = Exclusion.objects.in_force().filter(campaign=campaign)
     excluded = exclusions.filter(excluded_at__gt=told_at, excluded_at__lte=at)
-    return Q(Exists(last_sync.filter(~Exists(bad), ~Exists(excluded), started_at__lte=at)))
+    due = Q(Exists(bad)) | Q(Exists(excluded)) | Q(started_at__gt=at)
+    return Q(Exists(last_sync.filter(due)))
 
 
 def _left() -> Q:

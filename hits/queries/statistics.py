@@ -78,18 +78,18 @@ class Practised:
 
 
 def practised(campaign: Campaign) -> Practised | None:
-    """Return the results of the practice so far; None if the campaign has no practice."""
+    """The results of the practice so far; None if the campaign has no practice."""
     if not campaign.config.practice.captions:
         return None
-    done = Assignment.objects.of(campaign).exclude(practice="").order_by()
-    found = Counter[bool]()
-    for marks, number in done.values_list("practice").annotate(n=Count("pk")):
-        found[is_passed(campaign.config, marks)] += number
-    return Practised(passed=found[True], failed=found[False])
+    finished = Assignment.objects.of(campaign).exclude(practice="").order_by()
+    by_outcome = Counter[bool]()
+    for marks, number in finished.values_list("practice").annotate(n=Count("pk")):
+        by_outcome[is_passed(campaign.config, marks)] += number
+    return Practised(passed=by_outcome[True], failed=by_outcome[False])
 
 
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:
-    """Return the responses submitted in each of the last hours, earliest first.
+    """The responses submitted in each of the last hours, earliest first.
 
     Discarded responses are included. Imported ones are left out: their time may be that of the
     import, and says nothing about the pace of the campaign's own workers.
@@ -122,13 +122,13 @@ def _by_hour(responses: QuerySet[Response]) -> dict[datetime, int]:
 
 
 def assignments_at_work(campaign: Campaign) -> int:
-    """Return the number of assignments that were accepted and not submitted at the last sync."""
+    """The number of assignments that were accepted and not submitted at the last sync."""
     counted = campaign.hits.filter(paid=None).aggregate(pending=Sum("pending", default=0))
     return int(counted["pending"])
 
 
 def responses_so_far(campaign: Campaign, *, at: datetime) -> list[Moment]:
-    """Return the running total of the responses that count, from the first one until `at`.
+    """The running total of the responses that count, from the first one until `at`.
 
     Steps are hours for up to three days, and otherwise days or several days, so that there are at
     most MOST_STEPS. The list is empty if there are no responses. Responses with a time later than
@@ -155,7 +155,7 @@ def _step(span: timedelta) -> timedelta:
 
 
 def rate_of(hours: Sequence[Hour]) -> float:
-    """Return the responses per hour in these hours.
+    """The responses per hour in these hours.
 
     The last hour is ignored, as it is not over yet, and so are the first hours without responses.
     """
@@ -164,14 +164,14 @@ def rate_of(hours: Sequence[Hour]) -> float:
 
 
 def time_left(hours: Sequence[Hour], *, missing: int) -> timedelta | None:
-    """Return how long the missing responses take at the pace of these hours; None if there were no
+    """How long the missing responses take at the pace of these hours; None if there were no
     responses."""
     rate = rate_of(hours)
     return timedelta(hours=missing / rate) if rate else None
 
 
 def latest_seconds(campaign: Campaign, *, with_imported: bool = True) -> list[int]:
-    """Return the times that the latest responses took, where they are known."""
+    """The times that the latest responses took, where they are known."""
     timed = Response.objects.of(campaign).counting().filter(seconds__gt=0)
     if not with_imported:
         timed = timed.filter(imported_from=None)
@@ -180,7 +180,7 @@ def latest_seconds(campaign: Campaign, *, with_imported: bool = True) -> list[in
 
 
 def measured_pay(campaign: Campaign) -> Pay | None:
-    """Return the pay at the median time of the latest responses, or None if there are none.
+    """The pay at the median time of the latest responses, or None if there are none.
 
     Imported responses are left out: this campaign's reward was not paid for them.
     """

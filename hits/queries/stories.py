@@ -64,17 +64,18 @@ def stories(responses: Sequence[Response]) -> dict[int, list[Event]]:
 
 def _pages(responses: Iterable[Response]) -> dict[tuple[int, str], TaskPage]:
     """The pages on which the responses were written, by HIT and assignment."""
-    assignments = [each.submission.assignment for each in responses if each.submission]
-    found = TaskPage.objects.filter(
-        hit__in={each.hit_id for each in assignments},
-        assignment_id__in={each.assignment_id for each in assignments},
+    assignments = [response.submission.assignment for response in responses if response.submission]
+    pages = TaskPage.objects.filter(
+        hit__in={assignment.hit_id for assignment in assignments},
+        assignment_id__in={assignment.assignment_id for assignment in assignments},
     )
     written_by = {
-        (each.hit_id, each.assignment_id): each.account.marketplace_id for each in assignments
+        (assignment.hit_id, assignment.assignment_id): assignment.account.marketplace_id
+        for assignment in assignments
     }
     return {
         (page.hit_id, page.assignment_id): page
-        for page in found
+        for page in pages
         if written_by.get((page.hit_id, page.assignment_id)) == page.marketplace_id
     }
 
@@ -111,9 +112,9 @@ def _submission(response: Response, pages: dict[tuple[int, str], TaskPage]) -> I
 
 def _decisions(log: Iterable[Decision], replacement: Response | None) -> Iterable[Event]:
     for entry in log:
-        what = SENTENCES.get(Act(entry.act), entry.get_act_display())
+        sentence = SENTENCES.get(Act(entry.act), entry.get_act_display())
         who = entry.actor.get_username() if entry.actor is not None else "campaign"
-        yield Event(entry.at, what, who, entry.reason)
+        yield Event(entry.at, sentence, who, entry.reason)
     if replacement is not None:
         yield Event(replacement.submitted_at, "replaced by another response", "", "", replacement)
 
@@ -124,17 +125,17 @@ def _replacements(
     """For each discarded response, the first later response to its task that replaces no other."""
     waiting: list[tuple[datetime, Response]] = []
     for response in responses:
-        discards = [each.at for each in log[response.pk] if each.act == Act.DISCARD]
+        discards = [decision.at for decision in log[response.pk] if decision.act == Act.DISCARD]
         if response.status == ResponseStatus.DISCARDED and discards:
             waiting.append((discards[-1], response))
     taken: set[int] = set()
-    found = {}
-    by_time = sorted(responses, key=lambda each: (each.submitted_at, each.pk))
+    replacements = {}
+    by_time = sorted(responses, key=lambda response: (response.submitted_at, response.pk))
     for at, response in sorted(waiting, key=lambda pair: (pair[0], pair[1].pk)):
         for other in by_time:
             is_later = other.task_id == response.task_id and other.submitted_at > at
             if is_later and other.pk not in taken:
                 taken.add(other.pk)
-                found[response.pk] = other
+                replacements[response.pk] = other
                 break
-    return found
+    return replacements

@@ -1,52 +1,30 @@
-"""Everything that is stored about one worker, as plain values, to answer a worker who asks; and
-what is stored in place of a worker's id that was deleted.
+"""Everything that is stored about one worker, as plain values, to answer a worker who asks."""
 
-After the retention period that is a keyed digest. It does not reveal the id, but a worker who comes
-back or writes with their id is recognised by it. After an erasure on request it is random, and
-nothing recognises the worker.
-"""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-from django.db.models import Q
-from django.utils.crypto import get_random_string, salted_hmac
+from django.db.models import Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Response, Worker
-from corpora.errors import DomainError
-from hits.models import Assignment, Bonus, MessageRecipient, TaskPage, WorkerAccount
-from qualcontrol.models import Appeal, Decision, Exclusion, HeldPayment, WorkerRisk
-
-KEPT_DIGEST, ERASED = "deleted:", "erased:"
-# Hexadecimal digits of a digest; with its prefix it fits into the column.
-DIGITS = 48
-
-
-def digest_of(endpoint: str, marketplace_id: str, *, secret: str | None = None) -> str:
-    """The digest that takes the place of this id, by the site's signing key or another one."""
-    value = f"{endpoint}\n{marketplace_id}"
-    digest = salted_hmac("hits.worker_ids", value, secret=secret, algorithm="sha256")
-    return KEPT_DIGEST + digest.hexdigest()[:DIGITS]
-
-
-def digests_of(endpoint: str, marketplace_ids: Iterable[str]) -> dict[str, str]:
-    """The ids by their digests, by the site's signing key and the earlier ones."""
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return {digest_of(endpoint, one, secret=key): one for one in marketplace_ids for key in keys}
-
-
-def stored_ids(endpoint: str, marketplace_id: str) -> set[str]:
-    """What may be stored for this id: itself, and its digests. A digest is no id of a worker."""
-    itself = () if marketplace_id.startswith((KEPT_DIGEST, ERASED)) else (marketplace_id,)
-    return {*itself, *digests_of(endpoint, [marketplace_id])}
-
-
-def random_in_place_of_id() -> str:
-    return ERASED + get_random_string(32)
-
+from hits.models import (
+    Assignment,
+    Bonus,
+    MessageRecipient,
+    TaskPage,
+    WorkerAccount,
+    WorkerBarring,
+)
+from qualcontrol.models import (
+    Appeal,
+    Decision,
+    Exclusion,
+    HeldPayment,
+    Pause,
+    Proposal,
+    WorkerRisk,
+)
 
 BEHAVIOUR = (
     "characters",
@@ -56,41 +34,12 @@ BEHAVIOUR = (
 )  # fmt: skip
 
 
-class NoSuchWorker(DomainError):
-    """No worker has this pseudonym or id."""
-
-
-def worker_named(text: str) -> Worker:
-    """The worker with this pseudonym, or with this id at any marketplace, also if the id was
-    deleted after the retention period. Raises NoSuchWorker."""
-    text = text.strip()
-    found = Worker.objects.filter(pseudonym=text.upper()).first() or _by_id(text)
-    if found is None:
-        raise NoSuchWorker(
-            "No worker has this pseudonym or id. Their data may have been erased on request."
-        )
-    return found
-
-
-def _by_id(text: str) -> Worker | None:
-    if not text or text.startswith((KEPT_DIGEST, ERASED)):
-        return None
-    accounts = WorkerAccount.objects.select_related("worker").order_by("pk")
-    endpoints = accounts.order_by().values_list("endpoint", flat=True).distinct()
-    stored = [text, *(one for endpoint in endpoints for one in digests_of(endpoint, [text]))]
-    account = accounts.filter(marketplace_id__in=stored).first()
-    return account.worker if account else None
-
-
 def data_of(worker: Worker) -> dict[str, Any]:
     """All rows about the worker, with times in ISO 8601, UTC, and amounts in dollars as text.
 
     Names of people who decided are left out: they are personal data of others.
     """
     account = WorkerAccount.objects.filter(worker=worker).first()
-    decisions = Decision.objects.filter(
-        Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
-    )
     return {
         "pseudonym": worker.pseudonym,
         "account": _account(account),
@@ -98,35 +47,18 @@ def data_of(worker: Worker) -> dict[str, Any]:
         "assignments": list(_assignments(account)),
         "task_pages": list(_pages(account)),
         "messages": list(_messages(account)),
-        "decisions": [
-            {
-                "campaign": one.campaign.slug,
-                "what": one.get_act_display(),
-                "answer": one.response_id,
-                "reason": one.reason,
-                "at": _time(one.at),
-            }
-            for one in decisions.select_related("campaign").order_by("pk").distinct()
-        ],
-        "exclusions": [
-            {
-                "campaign": one.campaign.slug,
-                "reason": one.reason,
-                "from": _time(one.excluded_at),
-                "until": _time(one.lifted_at),
-            }
-            for one in Exclusion.objects.filter(worker=worker).select_related("campaign")
-        ],
-        "appeals": list(
-            Appeal.objects.filter(exclusion__worker=worker).values("text", "answer", "is_granted")
+        "decisions": list(_decisions(worker)),
+        "exclusions": list(_stretches(Exclusion.objects.all(), worker, "excluded_at", "lifted_at")),
+        "pauses": list(_stretches(Pause.objects.all(), worker, "paused_at", "lifted_at")),
+        "proposed_exclusions": list(
+            _stretches(Proposal.objects.all(), worker, "proposed_at", "answered_at")
         ),
-        "held_payments": [
-            {"campaign": one.campaign.slug, "why": one.why, "outcome": one.get_outcome_display()}
-            for one in HeldPayment.objects.filter(worker=worker).select_related("campaign")
-        ],
+        "hidden_hits": list(_barrings(account)),
+        "appeals": list(_appeals(worker)),
+        "held_payments": list(_held_payments(worker)),
         "risk_estimates": [
-            {"campaign": one.campaign.slug, "good": one.good, "bad": one.bad, "risk": one.risk}
-            for one in WorkerRisk.objects.filter(worker=worker).select_related("campaign")
+            {"campaign": risk.campaign.slug, "good": risk.good, "bad": risk.bad, "risk": risk.risk}
+            for risk in WorkerRisk.objects.filter(worker=worker).select_related("campaign")
         ],
     }
 
@@ -148,12 +80,13 @@ def _account(account: WorkerAccount | None) -> dict[str, Any] | None:
 
 def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
     answers = {relation for kind in KINDS.values() for relation in kind.answer_relations}
-    related = {"campaign", "task", "behaviour", "assessment", *answers}
+    related = {"campaign", "task", "behaviour", "assessment", "spot_check", *answers}
     rows = Response.objects.filter(worker=worker).select_related(*sorted(related)).order_by("pk")
     for response in rows:
         behaviour = getattr(response, "behaviour", None)
         assessment = getattr(response, "assessment", None)
         caption = getattr(response, "caption", None)
+        check = getattr(response, "spot_check", None)
         yield {
             "id": response.pk,
             "campaign": response.campaign.slug,
@@ -161,6 +94,8 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
             "status": response.status.lower(),
             "submitted_at": _time(response.submitted_at),
             "seconds": response.seconds,
+            "primed": response.primed,
+            "round": response.round,
             "withdrawn_at": _time(response.withdrawn_at),
             "content": KINDS[response.campaign.kind].answer(response),
             "cannot_describe": response.cannot_describe,
@@ -170,13 +105,16 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
             if behaviour
             else None,
             "flags": assessment.flags if assessment else None,
+            "verdict": {"is": check.verdict, "reason": check.reason, "at": _time(check.judged_at)}
+            if check and check.verdict
+            else None,
         }
 
 
 def _assignments(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
     rows = Assignment.objects.filter(account=account).select_related("hit__campaign")
     bonuses = Bonus.objects.filter(assignment__account=account).order_by("pk")
-    for row in rows.order_by("pk") if account else ():
+    for row in rows.order_by("pk"):
         yield {
             "campaign": row.hit.campaign.slug,
             "hit_id": row.hit.hit_id,
@@ -191,13 +129,13 @@ def _assignments(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
             "unplaced_answer": row.unplaced_answer,
             "bonuses": [
                 {
-                    "amount": str(one.amount),
-                    "reason": one.reason,
-                    "sent_at": _time(one.sent_at),
-                    "refusal": one.refusal,
+                    "amount": str(bonus.amount),
+                    "reason": bonus.reason,
+                    "sent_at": _time(bonus.sent_at),
+                    "refusal": bonus.refusal,
                 }
-                for one in bonuses
-                if one.assignment_id == row.pk
+                for bonus in bonuses
+                if bonus.assignment_id == row.pk
             ],
         }
 
@@ -216,10 +154,69 @@ def _pages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
 
 def _messages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
     rows = MessageRecipient.objects.filter(account=account).select_related("message")
-    for row in rows.order_by("pk") if account else ():
+    for row in rows.order_by("pk"):
         yield {
             "subject": row.message.subject,
             "text": row.message.text,
             "status": row.get_status_display(),
             "sent_at": _time(row.sent_at),
+        }
+
+
+def _decisions(worker: Worker) -> Iterator[dict[str, Any]]:
+    about = Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
+    rows = Decision.objects.filter(about).select_related("campaign").order_by("pk").distinct()
+    for row in rows:
+        yield {
+            "campaign": row.campaign.slug,
+            "what": row.get_act_display(),
+            "answer": row.response_id,
+            "reason": row.reason,
+            "at": _time(row.at),
+        }
+
+
+def _stretches(
+    rows: QuerySet[Any], worker: Worker, begun: str, ended: str
+) -> Iterator[dict[str, Any]]:
+    """What was so from one time to another, by the columns with these times."""
+    for row in rows.filter(worker=worker).select_related("campaign"):
+        yield {
+            "campaign": row.campaign.slug,
+            "reason": row.reason,
+            "from": _time(getattr(row, begun)),
+            "until": _time(getattr(row, ended)),
+        }
+
+
+def _barrings(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
+    rows = WorkerBarring.objects.filter(account=account)
+    for row in rows.select_related("hit_type__campaign"):
+        yield {
+            "campaign": row.hit_type.campaign.slug,
+            "hit_type_id": row.hit_type.hit_type_id,
+            "are_hidden": row.is_in_force,
+            "to_be_hidden": row.is_wanted,
+        }
+
+
+def _appeals(worker: Worker) -> Iterator[dict[str, Any]]:
+    for row in Appeal.objects.filter(exclusion__worker=worker):
+        yield {
+            "text": row.text,
+            "received_at": _time(row.received_at),
+            "answer": row.answer,
+            "is_granted": row.is_granted,
+            "answered_at": _time(row.answered_at),
+        }
+
+
+def _held_payments(worker: Worker) -> Iterator[dict[str, Any]]:
+    for row in HeldPayment.objects.filter(worker=worker).select_related("campaign"):
+        yield {
+            "campaign": row.campaign.slug,
+            "why": row.why,
+            "from": _time(row.held_at),
+            "until": _time(row.ended_at),
+            "outcome": row.get_outcome_display(),
         }

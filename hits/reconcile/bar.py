@@ -10,13 +10,14 @@ is work for them again.
 `notify` sends the messages that people have written to workers, and the campaign's own.
 """
 
-from django.db.models import F, Q
+from django.db import transaction
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
+from annotate.models import Campaign, Response
 from hits.models import HitType, MessageStatus, WorkerAccount, WorkerBarring, WorkerMessage
 from hits.mturk.client import Marketplace, MarketplaceError
-from hits.reconcile.run import MESSAGE_NAME, Run
-from hits.services.accounts import has_work, want_barred, workers_done
+from hits.reconcile.run import Run, message_name
 from hits.services.messages import put_back, record_sent, take_recipients, tell_workers
 from qualcontrol.models import kept_out
 from qualcontrol.services.policies import decide
@@ -41,11 +42,28 @@ def bar(run: Run) -> None:
 
 def _bar_workers(run: Run, hit_type: HitType) -> None:
     to_bar = WorkerAccount.objects.filter(
-        Q(worker__in=kept_out(run.campaign)) | Q(worker__in=workers_done(run.campaign))
+        Q(worker__in=kept_out(run.campaign)) | Q(worker__in=_workers_done(run.campaign))
     )
     barred = hit_type.barrings.filter(is_wanted=True).values("account")
     for account in to_bar.exclude(pk__in=barred):
-        want_barred(hit_type=hit_type, account=account)
+        hit_type.barrings.update_or_create(account=account, defaults={"is_wanted": True})
+
+
+def _workers_done(campaign: Campaign) -> list[int]:
+    """The keys of workers who have a response to every unfinished task.
+
+    The list is empty if all tasks are finished.
+    """
+    unfinished = campaign.tasks.unfinished()
+    first = unfinished.emptiest_first().first()
+    if first is None:
+        return []
+    # These workers have also done the task with the fewest responses, which limits the query to a
+    # few workers.
+    answered = Response.objects.filter(task__in=unfinished, worker__responses__task=first)
+    counts = answered.order_by().values_list("worker").annotate(Count("task"))
+    number = unfinished.count()
+    return [worker for worker, tasks in counts if tasks == number]
 
 
 def _let_back(run: Run, hit_type: HitType) -> None:
@@ -53,9 +71,29 @@ def _let_back(run: Run, hit_type: HitType) -> None:
     barrings = hit_type.barrings.filter(is_wanted=True)
     idle = barrings.exclude(account__worker__in=kept_out(run.campaign))
     for barring in idle.select_related("account__worker"):
-        if has_work(run.campaign, barring.account.worker):
+        if run.campaign.tasks.open_to(barring.account.worker).exists():
             # The update checks `kept_out` again: the worker may have been excluded since.
             idle.filter(pk=barring.pk).update(is_wanted=False)
+
+
+@transaction.atomic
+def bar_if_done(*, campaign: Campaign, marketplace_id: str) -> WorkerBarring | None:
+    """Bar the worker with this id, if the marketplace has reported them, and if they may not work
+    on the campaign or have no task left.
+
+    Return the barring if it is not in force at the marketplace yet, otherwise None. The next sync
+    puts it in force; the caller may do this at once.
+    """
+    accounts = WorkerAccount.objects.filter(endpoint=campaign.endpoint)
+    account = accounts.filter(marketplace_id=marketplace_id).select_related("worker").first()
+    hit_type = campaign.hit_types.first()
+    if account is None or hit_type is None:
+        return None
+    may_work = not kept_out(campaign).filter(pk=account.worker_id).exists()
+    if may_work and campaign.tasks.open_to(account.worker).exists():
+        return None
+    barring, _ = hit_type.barrings.update_or_create(account=account, defaults={"is_wanted": True})
+    return None if barring.is_in_force else barring
 
 
 def tell(marketplace: Marketplace, barring: WorkerBarring) -> None:
@@ -82,8 +120,8 @@ def notify(run: Run) -> None:
     waiting = WorkerMessage.objects.filter(
         campaign=run.campaign, recipients__status=MessageStatus.PLANNED
     ).distinct()
-    for message in run.healthy_first(waiting.order_by("pk"), MESSAGE_NAME):
-        with run.alone(MESSAGE_NAME(message)):
+    for message in run.healthy_first(waiting.order_by("pk"), message_name):
+        with run.alone(message_name(message)):
             _send(run, message)
 
 
@@ -91,7 +129,7 @@ def _send(run: Run, message: WorkerMessage) -> None:
     while recipients := take_recipients(message=message):
         try:
             not_reached = run.marketplace.notify(
-                worker_ids=[one.account.marketplace_id for one in recipients],
+                worker_ids=[recipient.account.marketplace_id for recipient in recipients],
                 subject=message.subject,
                 text=message.text,
             )

@@ -21,7 +21,7 @@ from hits.mturk.replies import storable
 from hits.mturk.sqs import Malformed, Message, Notification, QueueUnreachable
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
-from hits.reconcile.run import HIT_NAME
+from hits.reconcile.run import hit_name
 
 log = logging.getLogger(__name__)
 
@@ -55,13 +55,15 @@ def take_events(*, at: datetime, at_most: int | None = None) -> Taken:
         ingested += read
         failed |= {(campaign.pk, hit_id) for hit_id in unread}
     # Messages about HITs that could not be read stay in the queue, hidden for some minutes.
-    done = {message: received[message] for message, named in about.items() if not named & failed}
-    _forget(done, at=at)
+    finished = {
+        message: received[message] for message, named in about.items() if not named & failed
+    }
+    _forget(finished, at=at)
     return Taken(len(received), ingested, complete)
 
 
 def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
-    """Return the messages in the queue, and whether the queue was read to its end."""
+    """The messages in the queue, and whether the queue was read to its end."""
     received: dict[Message, Notification] = {}
     try:
         for message in sqs.receive():
@@ -89,7 +91,7 @@ def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
 
 
 def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tuple[int, str]]]:
-    """Return the campaigns and HITs that each message names, as pairs of keys and HIT ids.
+    """The campaigns and HITs that each message names, as pairs of keys and HIT ids.
 
     The HIT id is empty for an unknown HIT of a known HIT type. Repeated messages, and messages
     about the HITs of other programs, have no pairs.
@@ -116,7 +118,7 @@ def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tu
 
 
 def _ingest(campaign: Campaign, named: set[str], at_most: int | None) -> tuple[int, set[str]]:
-    """Return the number of submissions ingested, and the ids of the HITs that were not read.
+    """Ingest; return the number of submissions, and the ids of the HITs that were not read.
 
     If an unknown HIT is among the named ones, all HITs of the campaign are read.
     """
@@ -131,27 +133,30 @@ def _ingest(campaign: Campaign, named: set[str], at_most: int | None) -> tuple[i
     except DomainError as error:
         log.warning("%s: %s", campaign, error)
         return 0, named
-    found = campaign.sync_problems.filter(last_at__gte=sync.finished_at)
-    troubled = set(found.values_list("subject", flat=True)) if sync.problems else set()
-    if troubled and not troubled <= {HIT_NAME(hit_id) for hit_id in named}:
+    problems = campaign.sync_problems.filter(last_at__gte=sync.finished_at)
+    troubled = set(problems.values_list("subject", flat=True)) if sync.problems else set()
+    if troubled and not troubled <= {hit_name(hit_id) for hit_id in named}:
         return sync.ingested, named
-    return sync.ingested, {hit_id for hit_id in named if HIT_NAME(hit_id) in troubled}
+    return sync.ingested, {hit_id for hit_id in named if hit_name(hit_id) in troubled}
 
 
-def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
+def _forget(finished: dict[Message, Notification], *, at: datetime) -> None:
     """Record the messages as processed, and delete them from the queue."""
     ProcessedMessage.objects.bulk_create(
-        (ProcessedMessage(document_id=each.document_id, received_at=at) for each in done.values()),
+        (
+            ProcessedMessage(document_id=notification.document_id, received_at=at)
+            for notification in finished.values()
+        ),
         ignore_conflicts=True,
     )
     try:
-        sqs.delete(done)
+        sqs.delete(finished)
     except QueueUnreachable as error:
         log.warning("Processed messages could not be deleted and will come again: %s", error)
 
 
 def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
-    """Return whether the next sync of the campaign has to list all its HITs.
+    """Whether the next sync of the campaign has to list all its HITs.
 
     That is the case if the last listing is older than MTURK_POLL_SECONDS with a queue, or
     MTURK_LIST_SECONDS without one, and always if a HIT type does not send its events to the queue.

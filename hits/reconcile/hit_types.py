@@ -6,27 +6,94 @@ Events only make syncs faster. If the marketplace does not send them, each sync 
 
 import logging
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
+from annotate.campaign_file import Workers
 from annotate.models import Campaign
+from corpora.errors import DomainError
 from hits.models import HitType
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.reconcile.run import Run
-from qualcontrol.requirements import qualification_requirements
+
+NUMBER_HITS_APPROVED = "00000000000000000040"
+LOCALE = "00000000000000000071"
+PERCENT_ASSIGNMENTS_APPROVED = "000000000000000000L0"
+MASTERS = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"
+MASTERS_IN_SANDBOX = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
+
+# MTurk's limit for the locales of one requirement.
+MOST_COUNTRIES = 30
+
+
+def qualification_requirements(
+    workers: Workers, *, exclusion_type_id: str, endpoint: str
+) -> list[dict[str, Any]]:
+    """The requirements of a campaign's HIT type. Raises DomainError for too many countries.
+
+    System requirements guard accepting only, so that workers see which one they lack. The exclusion
+    hides the campaign's HITs.
+    """
+    requirements: list[dict[str, Any]] = []
+    if workers.countries:
+        requirements.append(_country(workers.countries))
+    if workers.approved_hits:
+        requirements.append(
+            _requirement(
+                NUMBER_HITS_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[workers.approved_hits]
+            )
+        )
+    if workers.approval_rate:
+        requirements.append(
+            _requirement(
+                PERCENT_ASSIGNMENTS_APPROVED, "GreaterThan", IntegerValues=[workers.approval_rate]
+            )
+        )
+    if workers.masters:
+        masters = MASTERS_IN_SANDBOX if endpoint == "sandbox" else MASTERS
+        requirements.append(_requirement(masters, "Exists"))
+    requirements.append(
+        _requirement(exclusion_type_id, "DoesNotExist", guarded="DiscoverPreviewAndAccept")
+    )
+    return requirements
+
+
+def _country(countries: tuple[str, ...]) -> dict[str, Any]:
+    unique = sorted(set(countries))
+    if len(unique) > MOST_COUNTRIES:
+        raise DomainError(
+            f"workers.countries names {len(unique)} countries; the marketplace allows at most "
+            f"{MOST_COUNTRIES}. Leave the key empty to let workers of every country in."
+        )
+    comparator = "EqualTo" if len(unique) == 1 else "In"
+    return _requirement(
+        LOCALE, comparator, LocaleValues=[{"Country": country} for country in unique]
+    )
+
+
+def _requirement(
+    qualification: str, comparator: str, *, guarded: str = "Accept", **values: Any
+) -> dict[str, Any]:
+    return {
+        "QualificationTypeId": qualification,
+        "Comparator": comparator,
+        "ActionsGuarded": guarded,
+        **values,
+    }
 
 
 def ensure_hit_type(campaign: Campaign, marketplace: Marketplace, *, at: datetime) -> HitType:
-    """Return the campaign's HIT type for its reward, created at the marketplace if needed. Safe to
+    """The campaign's HIT type for its reward, created at the marketplace if needed. Safe to
     repeat.
 
     All HIT types of a campaign have the same exclusion. Raises MarketplaceError.
     """
     config = campaign.config
-    known = current_hit_types(campaign).first()
-    if known is not None:
-        return known
+    current = current_hit_types(campaign).first()
+    if current is not None:
+        return current
     earlier = campaign.hit_types.first()
     exclusion = (
         earlier.exclusion_type_id

@@ -4,29 +4,30 @@ ListHITs returns the counts of a hundred HITs per call. Assignments are read onl
 counts have changed, and for HITs that an event names. Most HITs of a large campaign do not change
 between two listings; they need no statements of their own.
 
-Between two listings, only some HITs are read: those that events name, or, without events, those
-with answers on the requester site that the marketplace may have by now. The browser sends each
-answer to the requester site before it submits it to the marketplace.
+Between two listings, only some HITs are read. With a queue of events, these are the HITs that an
+event names, and those that have waited long enough since. Without one, they are the HITs with
+answers on the requester site that the marketplace may have by now: the browser sends each answer to
+the requester site before it submits it to the marketplace.
 """
 
 from collections.abc import Iterable
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Count, F, Max, Q
+from django.db.models import Count, F, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotate.models import Campaign
-from annotate.services.places import batches
 from hits.models import Assignment, Hit, Listing, TaskPage
 from hits.mturk.hit_texts import Annotation
 from hits.mturk.replies import ListedHit, ListedStatus
 from hits.reconcile import reading
 from hits.reconcile.reading import HitReader, listed_values
-from hits.reconcile.run import HIT_NAME, Run, Work, held_shares, in_shares
+from hits.reconcile.run import Run, ShareWork, held_shares, hit_name, in_shares
 from hits.reconcile.storing import numbers_by_hit
 from hits.reconcile.unknown import Unknown
 from hits.services.hit_pages import close_pages
+from shared.database.transactions import batches
 
 
 class Stored:
@@ -38,7 +39,7 @@ class Stored:
         self.pages = numbers_by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
 
     def is_as_listed(self, hit: Hit, listed: ListedHit) -> bool:
-        """Return whether reading the HIT would change neither it nor its assignments and pages.
+        """Whether reading the HIT would change neither it nor its assignments and pages.
 
         If the stored rows change during the listing, the next listing shows the difference.
         """
@@ -65,32 +66,35 @@ LIST_TO_THE_END_EVERY = timedelta(hours=1)
 def ingest(run: Run) -> None:
     """Update the campaign's HITs, assignments and responses from the marketplace.
 
-    After a listing or events, also close the task pages whose time is over. With AT_ONCE changed
-    HITs or more, the rest is left, and read in shares.
+    After a listing, also close the task pages whose time is over. With AT_ONCE changed HITs or
+    more, the rest is left, and read in shares.
     """
-    is_informed = run.sync.is_whole or bool(settings.MTURK_NOTIFICATION_QUEUE_URL)
     if run.sync.is_whole:
         _ingest_all(run)
     else:
         _ingest_named(run)
-        if not is_informed:
+        if not settings.MTURK_NOTIFICATION_QUEUE_URL:
             _ingest_answered(run)
+        elif not run.named:
+            _ingest_waiting(run)
     read_left(run)
-    # A page is closed only after a listing, or an event, shows that nothing was submitted.
-    if is_informed:
+    # Only a listing shows that nothing was submitted; the event of a submission may be late.
+    if run.sync.is_whole:
         _close_lapsed(run)
 
 
 def read_left(run: Run) -> None:
     """Read the HITs that listings have left in the run's shares, except those in the hands of other
     processes."""
-    with held_shares(run.campaign, Work.READ, run.shares) as shares:
+    with held_shares(run.campaign, ShareWork.READ, run.shares) as shares:
         left = in_shares(run.campaign.hits.to_read().order_by("pk"), shares, hit="pk")
         rows, run.sync.has_more_to_read = run.first_batch(
-            left.values_list("pk", "hit_id"), lambda row: HIT_NAME(row[1]), most=run.reads_left
+            left.values_list("pk", "hit_id"),
+            lambda row: hit_name(row[1] or ""),
+            most=run.reads_left,
         )
         for batch in batches([pk for pk, _ in rows]):
-            with reading.reader(run) as reader:
+            with HitReader(run) as reader:
                 for hit in left.filter(pk__in=batch):
                     reader.read(hit, reading.read_left)
     run.is_cut_short |= run.sync.has_more_to_read
@@ -112,19 +116,19 @@ def _ingest_all(run: Run) -> None:
     awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), Stored(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
-    with reading.reader(run) as reader:
+    with HitReader(run) as reader:
         for page in run.marketplace.hit_pages():
-            found = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
-            own = [(hit, listed) for hit, listed in found if hit is not None]
-            healthy = [pair for pair in own if HIT_NAME(pair[0]) not in run.troubled]
+            known_hits = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
+            own = [(hit, listed) for hit, listed in known_hits if hit is not None]
+            healthy = [pair for pair in own if hit_name(pair[0]) not in run.troubled]
             _ingest_page(run, reader, healthy, stored)
-            troubled += [pair for pair in own if HIT_NAME(pair[0]) in run.troubled]
+            troubled += [pair for pair in own if hit_name(pair[0]) in run.troubled]
             if not awaited and not to_the_end:
                 is_at_the_end = False
                 break
         for hit, listed in troubled:
             reader.read(hit, reading.read_listed, listed)
-        for hit in run.healthy_first(awaited.created(), HIT_NAME):
+        for hit in run.healthy_first(awaited.created(), hit_name):
             # The HIT is not in the list, or its entry could not be read.
             reader.read(hit, reading.read_by_itself)
     run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
@@ -137,7 +141,7 @@ def _ingest_page(
     unchanged = []
     for hit, listed in page:
         if stored.is_as_listed(hit, listed):
-            with run.alone(HIT_NAME(hit)):
+            with run.alone(hit_name(hit)):
                 unchanged.append(hit.pk)
         else:
             reader.read(hit, reading.read_listed, listed)
@@ -147,8 +151,8 @@ def _ingest_page(
 
 def _is_full_list_due(run: Run) -> bool:
     lately = run.at - LIST_TO_THE_END_EVERY
-    known = run.campaign.syncs.filter(listing=Listing.ACCOUNT, started_at__gt=lately)
-    return not known.filter(started_at__lte=run.at).exists()
+    full_lists = run.campaign.syncs.filter(listing=Listing.ACCOUNT, started_at__gt=lately)
+    return not full_lists.filter(started_at__lte=run.at).exists()
 
 
 class _Awaited:
@@ -168,20 +172,31 @@ class _Awaited:
 
     def take(self, listed: ListedHit) -> Hit | None:
         """Remove the listed HIT and return it; None if it is not among the HITs to find."""
-        if found := self.by_id.pop(listed.hit_id, None):
-            return found
+        if hit := self.by_id.pop(listed.hit_id, None):
+            return hit
         annotation = Annotation.read(listed.annotation)
         return self.planned.pop(annotation.token, None) if annotation else None
 
     def created(self) -> Iterable[Hit]:
-        """Return the HITs left that the marketplace should have."""
+        """The HITs left that the marketplace should have."""
         return self.by_id.values()
 
 
 def _ingest_named(run: Run) -> None:
-    hits = run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk")
-    with reading.reader(run) as reader:
-        for hit in run.healthy_first(hits, HIT_NAME):
+    _read_each(run, run.campaign.hits.alive().filter(hit_id__in=run.named))
+
+
+def _ingest_waiting(run: Run) -> None:
+    """Read the HITs that have waited for MTURK_READ_WAIT_SECONDS: no event may name them again."""
+    since = run.at - timedelta(seconds=settings.MTURK_READ_WAIT_SECONDS)
+    # A clock that was ahead may have stored a time that is not reached yet.
+    waited = Q(unread_since__lte=since) | Q(unread_since__gt=run.at)
+    _read_each(run, run.campaign.hits.alive().filter(waited, to_read=None))
+
+
+def _read_each(run: Run, hits: QuerySet[Hit]) -> None:
+    with HitReader(run) as reader:
+        for hit in run.healthy_first(hits.order_by("pk"), hit_name):
             reader.read(hit, reading.read_by_itself)
 
 
@@ -201,8 +216,8 @@ def _ingest_answered(run: Run) -> None:
     if len(to_read) > MOST_READ_ALONE:
         _ingest_all(run)
         return
-    with reading.reader(run) as reader:
-        for hit in run.healthy_first(to_read, HIT_NAME):
+    with HitReader(run) as reader:
+        for hit in run.healthy_first(to_read, hit_name):
             # Anybody can open a page, so a HIT may have more answered pages than slots.
             answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
             if answered:

@@ -4,12 +4,11 @@ Each HIT takes calls of its own. The submissions of several HITs are stored in o
 so are their counts, because a statement for a hundred rows takes little more time than for one.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeVarTuple
+from typing import Any, Self, TypeVarTuple
 
 from django.conf import settings
 from django.db import DataError, IntegrityError
@@ -18,13 +17,13 @@ from django.utils import timezone
 from hits.models import Assignment, Hit, HitStatus, TaskPage
 from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment, ListedHit, ListedStatus
-from hits.reconcile.run import AT_ONCE, HIT_NAME, Done, Run
+from hits.reconcile.run import AT_ONCE, Done, Run, hit_name
 from hits.reconcile.storing import (
     ask_for_surplus,
     numbers_by_hit,
     recount,
-    store,
     store_each,
+    store_submissions,
     store_with_counts,
 )
 from hits.services.hit_pages import close_pages, close_returned
@@ -40,7 +39,7 @@ Given = TypeVarTuple("Given")
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _ReadHit:
     """A HIT with the submissions that the marketplace lists for it, and its own entry in the list,
     if that is known. `check` is called after the submissions are stored."""
 
@@ -57,19 +56,12 @@ class _Reading:
 
     @property
     def readable(self) -> list[ListedAssignment]:
-        return [each for each in self.found if isinstance(each, ListedAssignment)]
-
-
-@contextmanager
-def reader(run: Run) -> Iterator["HitReader"]:
-    """Context in which HITs are read. At its end, everything is stored."""
-    made = HitReader(run)
-    yield made
-    made.store()
+        return [listed for listed in self.found if isinstance(listed, ListedAssignment)]
 
 
 class HitReader:
-    """Reads HITs from the marketplace, and stores several of them together.
+    """Context in which HITs are read from the marketplace, and several of them stored together. At
+    its end, the rest is stored.
 
     Errors of a HIT are recorded under its name. A HIT with problems in earlier syncs is stored by
     itself. If the process is killed, the HITs that are not stored are read again by the next sync,
@@ -78,99 +70,118 @@ class HitReader:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self._lot: list[_Reading] = []
+        self._unstored: list[_ReadHit] = []
 
-    def read(self, hit: Hit, how: Callable[[Run, Hit, *Given], _Reading], *given: *Given) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None:
+            self.store()
+
+    def read(self, hit: Hit, how: Callable[[Run, Hit, *Given], _ReadHit], *given: *Given) -> None:
         """Read a HIT by one of the functions of this module, such as `read_listed`."""
-        is_troubled = HIT_NAME(hit) in self.run.troubled
+        is_troubled = hit_name(hit) in self.run.troubled
         if is_troubled:
             self.store()
-        with self.run.alone(HIT_NAME(hit), ends=False):
-            self._lot.append(how(self.run, hit, *given))
-        if is_troubled or sum(len(each.found) or 1 for each in self._lot) >= MOST_TOGETHER:
+        with self.run.alone(hit_name(hit), ends=False):
+            self._unstored.append(how(self.run, hit, *given))
+        if is_troubled or sum(len(read.found) or 1 for read in self._unstored) >= MOST_TOGETHER:
             self.store()
 
     def store(self) -> None:
         """Store what was read since the last call."""
-        lot, self._lot = self._lot, []
-        store(self.run, [Reported(each.hit, listed) for each in lot for listed in each.readable])
-        for each in lot:
-            strange = (found for found in each.found if isinstance(found, StrangeReply))
-            store_each(self.run, each.hit, strange)
-        _note_listed(self.run, lot)
-        _note_unlisted(self.run, [each.hit for each in lot if each.is_unlisted])
-        _note_waiting(self.run, lot)
-        for each in lot:
-            with self.run.alone(HIT_NAME(each.hit), begins=False):
-                if each.check:
-                    each.check()
+        unstored, self._unstored = self._unstored, []
+        store_submissions(
+            self.run,
+            [Reported(read.hit, listed) for read in unstored for listed in read.readable],
+        )
+        for read in unstored:
+            strange = (entry for entry in read.found if isinstance(entry, StrangeReply))
+            store_each(self.run, read.hit, strange)
+        _note_listed(self.run, unstored)
+        _note_unlisted(self.run, [read.hit for read in unstored if read.is_unlisted])
+        _note_waiting(self.run, unstored)
+        for read in unstored:
+            with self.run.alone(hit_name(read.hit), begins=False):
+                if read.check:
+                    read.check()
 
 
-def read_by_itself(run: Run, hit: Hit) -> _Reading:
+def read_by_itself(run: Run, hit: Hit) -> _ReadHit:
     """Request one HIT from the marketplace and read it; note that it is gone if it is not there."""
+    listed = listed_or_gone(run, hit)
+    return read_listed(run, hit, listed) if listed else _ReadHit(hit)
+
+
+def listed_or_gone(run: Run, hit: Hit) -> ListedHit | None:
+    """Request one HIT from the marketplace; None if it is not there, after noting that."""
     try:
         listed = run.marketplace.hit(hit.hit_id or "")
     except MarketplaceError as error:
         if not error.says_gone:
             raise
         note_gone(run, hit)
-        return _Reading(hit)
-    return read_listed(run, hit, listed)
+        return None
+    if listed.status == ListedStatus.DISPOSED:
+        note_gone(run, hit, is_certain=True)
+        return None
+    return listed
 
 
-def read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
+def read_listed(run: Run, hit: Hit, listed: ListedHit) -> _ReadHit:
     """Read a HIT, its assignments and its responses from its entry in the marketplace's list.
 
     It is a problem if the HIT has another number of assignments than was requested.
     """
     if listed.status == ListedStatus.DISPOSED:
         note_gone(run, hit, is_certain=True)
-        return _Reading(hit)
+        return _ReadHit(hit)
     adopt(hit, listed.hit_id, listed.expires_at)
     is_partial = listed.available + listed.pending > 0
     if _may_wait(run, hit, is_partial=is_partial, unread=listed.submitted - hit.ingested):
-        return _Reading(hit, waits_with=min(listed.available, hit.slots - hit.ingested))
-    found: Sequence[ListedAssignment | StrangeReply] = ()
+        return _ReadHit(hit, waits_with=min(listed.available, hit.slots - hit.ingested))
+    assignments: Sequence[ListedAssignment | StrangeReply] = ()
     # The listed counts may be older than the event that named the HIT.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
     if is_changed or hit.hit_id in run.named:
         if run.hits_read >= AT_ONCE or hit.to_read is not None:
-            return _Reading(hit, listed=listed, is_left=True)
+            return _ReadHit(hit, listed=listed, is_left=True)
         # Later submissions change the counts, so the next sync reads them.
-        found = _listed_assignments(run, hit, most=listed.submitted)
-    return _Reading(hit, found, listed, check=partial(_refuse_other_slots, hit, listed))
+        assignments = _listed_assignments(run, hit, most=listed.submitted)
+    return _ReadHit(hit, assignments, listed, check=partial(_refuse_other_slots, hit, listed))
 
 
-def read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
+def read_unlisted(run: Run, hit: Hit, answered: int) -> _ReadHit:
     """Read the assignments of a HIT without its counts, `answered` of which are new."""
     is_partial = hit.ingested + answered < hit.slots
     if _may_wait(run, hit, is_partial=is_partial, unread=answered):
-        return _Reading(hit, waits_with=min(hit.available, hit.slots - hit.ingested))
-    found = _listed_assignments(run, hit, most=hit.ingested + answered)
-    return _Reading(hit, found, is_unlisted=True)
+        return _ReadHit(hit, waits_with=min(hit.available, hit.slots - hit.ingested))
+    assignments = _listed_assignments(run, hit, most=hit.ingested + answered)
+    return _ReadHit(hit, assignments, is_unlisted=True)
 
 
-def read_left(run: Run, hit: Hit) -> _Reading:
+def read_left(run: Run, hit: Hit) -> _ReadHit:
     """Read the assignments of a HIT that a listing has left."""
-    found = _listed_assignments(run, hit, most=hit.to_read or 0)
-    return _Reading(hit, found, is_unlisted=True)
+    assignments = _listed_assignments(run, hit, most=hit.to_read or 0)
+    return _ReadHit(hit, assignments, is_unlisted=True)
 
 
 def _listed_assignments(
     run: Run, hit: Hit, *, most: int
 ) -> Sequence[ListedAssignment | StrangeReply]:
-    """Return the submitted assignments of the HIT that the marketplace lists.
+    """The submitted assignments of the HIT that the marketplace lists.
 
     If they cannot be listed, record the error and return none. That is also the case if there are
     more than the HIT has slots, because it is not known which of them are correct.
     """
     run.hits_read += 1
-    with run.alone(HIT_NAME(hit), begins=False, ends=False):
+    with run.alone(hit_name(hit), begins=False, ends=False):
         listed = list(run.marketplace.assignments(hit.hit_id or "", most=most))
-        known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
-        if len(known) > hit.slots:
+        ids = {entry.assignment_id for entry in listed if isinstance(entry, ListedAssignment)}
+        if len(ids) > hit.slots:
             raise StrangeReply(
-                f"The marketplace lists {len(known)} submitted assignments of this HIT, but "
+                f"The marketplace lists {len(ids)} submitted assignments of this HIT, but "
                 f"{hit.slots} were requested."
             )
         return listed
@@ -188,26 +199,31 @@ def _refuse_other_slots(hit: Hit, listed: ListedHit) -> None:
 
 def _note_unlisted(run: Run, hits: Sequence[Hit]) -> None:
     """Store the counts of HITs that were read without them: slots that were free still count as
-    free, as far as possible."""
+    free, as far as possible. Nobody takes further slots of a HIT that is closed."""
     if not hits:
         return
     stored = numbers_by_hit(Assignment.objects.not_lost().filter(hit__in=hits))
     for hit in hits:
-        open_slots = max(0, hit.slots - stored.get(hit.pk, 0))
+        number = stored.get(hit.pk, 0)
+        open_slots = max(0, hit.slots - number)
         hit.available = min(hit.available, open_slots)
-        hit.pending, hit.unread_since, hit.to_read = open_slots - hit.available, None, None
-        hit.read_at = run.at
+        pending = open_slots - hit.available
+        if hit.status != HitStatus.OPEN:
+            pending = min(pending, max(0, hit.pending - max(0, number - hit.ingested)))
+        hit.pending = pending
+        if _is_read(run, hit):
+            hit.unread_since, hit.to_read, hit.read_at = None, None, run.at
     columns = ["available", "pending", "unread_since", "to_read", "read_at"]
     _store_together(run, hits, partial(store_with_counts, columns=columns))
 
 
-def _note_waiting(run: Run, lot: Sequence[_Reading]) -> None:
+def _note_waiting(run: Run, unstored: Sequence[_ReadHit]) -> None:
     """Store the counts of HITs that are left for later; unread submissions count as in progress."""
     waiting = []
-    for each in lot:
-        if each.waits_with is not None:
-            hit = each.hit
-            hit.available = each.waits_with
+    for read in unstored:
+        if read.waits_with is not None:
+            hit = read.hit
+            hit.available = read.waits_with
             hit.pending = hit.slots - hit.available - hit.ingested
             hit.unread_since = hit.unread_since or run.at
             waiting.append(hit)
@@ -223,19 +239,19 @@ def _store_together(
         store(hits)
     except (IntegrityError, DataError):
         for hit in hits:
-            with run.alone(HIT_NAME(hit), begins=False, ends=False):
+            with run.alone(hit_name(hit), begins=False, ends=False):
                 store([hit])
 
 
-def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
+def _note_listed(run: Run, unstored: Sequence[_ReadHit]) -> None:
     """Store the counts that the marketplace lists for these HITs, in a few statements for all of
     them.
 
     Pending slots are not free but may still bring a submission. They include submissions that could
     not be read, so that the budget still reserves money for these.
     """
-    listed = {each.hit: each.listed for each in lot if each.listed}
-    left = {each.hit for each in lot if each.is_left}
+    listed = {read.hit: read.listed for read in unstored if read.listed}
+    left = {read.hit for read in unstored if read.is_left}
     if not listed:
         return
     stored = _stored_numbers(run, listed)
@@ -243,11 +259,12 @@ def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
         unread = max(0, entry.submitted - stored.get(hit.pk, 0))
         if _is_read(run, hit) and entry.is_over and hit not in left:
             unread = 0  # A marketplace may count free slots of an expired HIT as taken.
-        known = stored.get(hit.pk, 0) if _is_read(run, hit) else 0
-        for name, value in listed_values(hit, entry, unread=unread, stored=known).items():
+        stored_number = stored.get(hit.pk, 0) if _is_read(run, hit) else 0
+        for name, value in listed_values(hit, entry, unread=unread, stored=stored_number).items():
             setattr(hit, name, value)
         hit.listed_at = timezone.now()
-        hit.unread_since = hit.unread_since or run.at if hit in left else None
+        is_unread = hit in left or not _is_read(run, hit)
+        hit.unread_since = hit.unread_since or run.at if is_unread else None
         hit.to_read = min(entry.submitted, hit.slots) if hit in left else None
     columns = ["available", "pending", "status", "expires_at", "listed_at"]
     columns += ["unread_since", "to_read"]
@@ -264,12 +281,12 @@ def _close_returned(run: Run, hits: Sequence[Hit]) -> None:
     opened = numbers_by_hit(TaskPage.objects.filter(hit__in=hits, opened_at__lt=run.at))
     for hit in hits:
         if opened.get(hit.pk, 0) > hit.pending:
-            with run.alone(HIT_NAME(hit), begins=False, ends=False):
+            with run.alone(hit_name(hit), begins=False, ends=False):
                 close_returned(hit=hit, at_work=hit.pending, before=run.at)
 
 
 def _stored_numbers(run: Run, listed: Mapping[Hit, ListedHit]) -> dict[int, int]:
-    """Return the number of each HIT's assignments here, without those that are lost. Surplus ones
+    """The number of each HIT's assignments here, without those that are lost. Surplus ones
     are looked up at the marketplace first."""
     here = Assignment.objects.not_lost().filter(hit__in=listed)
     stored = numbers_by_hit(here)
@@ -281,8 +298,8 @@ def _stored_numbers(run: Run, listed: Mapping[Hit, ListedHit]) -> dict[int, int]
 
 
 def _is_read(run: Run, hit: Hit) -> bool:
-    """Return whether all submissions of the HIT could be read and stored."""
-    return HIT_NAME(hit) not in run.problems
+    """Whether all submissions of the HIT could be read and stored."""
+    return hit_name(hit) not in run.problems
 
 
 def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
@@ -302,20 +319,20 @@ def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
     nothing_left = {"available": 0, "pending": 0, "unread_since": None, "to_read": None}
     if alive.update(status=HitStatus.GONE, **nothing_left):
         run.done[Done.GONE] += 1
-    recount(hit.pk)
+    recount([hit.pk])
     close_pages(hit.pages.values_list("pk", flat=True))
 
 
 def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
-    """Return whether to leave a HIT with unread submissions until all its slots are submitted.
+    """Whether to leave a HIT with unread submissions until all its slots are submitted.
 
     Reading a HIT of nine slots once takes one call; reading it after each submission takes nine.
     No submission waits longer than MTURK_READ_WAIT_SECONDS.
     """
-    is_due = run.at - (hit.unread_since or run.at) >= timedelta(
-        seconds=settings.MTURK_READ_WAIT_SECONDS
-    )
-    return is_partial and unread > 0 and not is_due and hit.status == HitStatus.OPEN
+    waited = run.at - (hit.unread_since or run.at)
+    # A clock that was ahead may have stored a time that is not reached yet.
+    may_wait = timedelta(0) <= waited < timedelta(seconds=settings.MTURK_READ_WAIT_SECONDS)
+    return is_partial and unread > 0 and may_wait and hit.status == HitStatus.OPEN
 
 
 def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
@@ -336,7 +353,7 @@ def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
 
 
 def listed_values(hit: Hit, listed: ListedHit, *, unread: int, stored: int = 0) -> dict[str, Any]:
-    """Return the columns of a HIT as the marketplace lists it, with this many submissions that are
+    """The columns of a HIT as the marketplace lists it, with this many submissions that are
     not read and therefore count as pending.
 
     `stored` is the number of stored submissions. Some may be newer than the listing, which still

@@ -25,7 +25,7 @@ from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
-from background.jobs.work import Work as JobWork
+from background.jobs.work import Work
 from corpora.errors import DomainError, one_line
 from corpora.wording import counted
 from hits.models import Sync
@@ -34,7 +34,7 @@ from hits.reconcile.bar import bar, notify
 from hits.reconcile.hit_types import listen
 from hits.reconcile.ingest import ingest, read_left
 from hits.reconcile.retire import close, retire
-from hits.reconcile.run import AT_ONCE, Run, Work
+from hits.reconcile.run import AT_ONCE, Run, ShareWork
 from hits.reconcile.settle import settle
 from hits.reconcile.top_up import top_up
 from hits.reconcile.withdraw import withdraw
@@ -56,7 +56,7 @@ WORDS: dict[Step, str] = {
     retire: "Deleting settled HITs",
 }
 STEPS = tuple(WORDS)
-WORK_OF_A_SHARE: dict[Work, Step] = {Work.READ: read_left, Work.PAY: settle}
+WORK_OF_A_SHARE: dict[ShareWork, Step] = {ShareWork.READ: read_left, ShareWork.PAY: settle}
 
 
 class NotPublished(DomainError):
@@ -77,7 +77,7 @@ def reconcile(
     named: frozenset[str] = frozenset(),
     pays_for: timedelta | None = None,
     at_most: int | None = None,
-    job: JobWork | None = None,
+    job: Work | None = None,
     waits: bool = False,
 ) -> Sync:
     """Run the steps once and return the Sync, which records their results and problems.
@@ -108,7 +108,7 @@ def reconcile(
         )
 
 
-def sync_share(campaign: Campaign, work: Work, share: int) -> Sync:
+def sync_share(campaign: Campaign, work: ShareWork, share: int) -> Sync:
     """Read at most AT_ONCE HITs of a share, or make so many of its payments, and return the Sync.
 
     It does nothing if another process has the share. Raises what `reconcile` raises, except
@@ -163,7 +163,7 @@ def _reconcile(
         sync.finished_at = timezone.now()
         sync.api_calls = marketplace.calls - calls_before
         sync.problems = len(run.problems)
-        sync.notes = "\n".join(done.in_words(number) for done, number in run.done.items())
+        sync.notes = "\n".join(action.in_words(number) for action, number in run.done.items())
         sync.error = "\n".join(filter(None, [ended, in_words(run.problems)]))
         sync.save()
         keep_problems(
@@ -192,10 +192,15 @@ def _take(run: Run, step: Step) -> None:
 
 
 def result_in_words(sync: Sync) -> str:
-    """What a sync did, in one line."""
-    return (
+    """What a sync did, in one line; for own people and panels without Mechanical Turk's words."""
+    changes = (
         f"{counted(sync.ingested, 'submission')} imported, {sync.approved} approved, "
-        f"{sync.rejected} rejected, {counted(sync.hits_created, 'HIT')} created, "
+        f"{sync.rejected} rejected"
+    )
+    if not sync.campaign.config.workers.has_requirements:
+        return changes
+    return (
+        f"{changes}, {counted(sync.hits_created, 'HIT')} created, "
         f"{sync.hits_retired} closed, {counted(sync.api_calls, 'API call')}"
     )
 
@@ -216,8 +221,8 @@ def sync_moved(campaign: Campaign) -> Sync:
     sync has to do.
     """
     try:
-        done = reconcile(campaign, waits=True)
-        problem = done.error
+        sync = reconcile(campaign, waits=True)
+        problem = sync.error
     except DomainError as error:
         problem = str(error)
     if problem:
@@ -226,4 +231,4 @@ def sync_moved(campaign: Campaign) -> Sync:
             f"{campaign} is {status.label.lower()}, but the sync failed. Until one succeeds, "
             f"{MEANWHILE[status]}. Solve the problem, then run `sync {campaign}`.\n{problem}"
         )
-    return done
+    return sync

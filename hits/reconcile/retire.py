@@ -11,7 +11,7 @@ from annotate.models import Campaign, CampaignStatus
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reading import note_gone
-from hits.reconcile.run import HIT_NAME, Run
+from hits.reconcile.run import Run, hit_name
 
 
 def close(run: Run) -> None:
@@ -22,25 +22,25 @@ def close(run: Run) -> None:
     if run.campaign.status == CampaignStatus.RUNNING:
         return
     if run.sync.listing:
-        _withdraw_planned(run)
+        withdraw_planned(run, run.campaign.hits.all())
     still_open = run.campaign.hits.filter(status=HitStatus.OPEN).order_by("pk")
     expire_each(run, still_open)
 
 
 @transaction.atomic
-def _withdraw_planned(run: Run) -> None:
-    """Delete the planned HITs that were not in the list that this sync read.
+def withdraw_planned(run: Run, hits: QuerySet[Hit]) -> None:
+    """Delete those of the HITs that are planned and were not in the list that this sync read.
 
     If another sync creates one of them anyway, a later sync finds it by its annotation.
     """
-    planned = run.campaign.hits.filter(status=HitStatus.PLANNED, planned_at__lt=run.at)
+    planned = hits.filter(status=HitStatus.PLANNED, planned_at__lt=run.at)
     for hit in planned.select_for_update(of=("self",)).order_by("pk"):
         hit.delete()
 
 
 def expire_each(run: Run, hits: Iterable[Hit]) -> None:
-    for hit in run.healthy_first(hits, HIT_NAME):
-        with run.alone(HIT_NAME(hit)):
+    for hit in run.healthy_first(hits, hit_name):
+        with run.alone(hit_name(hit)):
             expire(run, hit)
 
 
@@ -69,16 +69,16 @@ REJECTION_CAN_BE_OVERRIDDEN = timedelta(days=30)
 def retire(run: Run) -> None:
     """Delete the campaign's settled HITs at the marketplace and mark them as retired."""
     settled = settled_hits(run.campaign)
-    for hit in run.healthy_first(settled, HIT_NAME):
+    for hit in run.healthy_first(settled, hit_name):
         # A bonus may have been planned since the query.
         if settled.filter(pk=hit.pk).exists():
-            with run.alone(HIT_NAME(hit)):
+            with run.alone(hit_name(hit)):
                 run.marketplace.delete_hit(hit.hit_id or "")
                 run.sync.hits_retired += Hit.objects.alive().filter(pk=hit.pk).retire()
 
 
 def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
-    """Return the HITs that can be deleted.
+    """The HITs that can be deleted.
 
     Nobody works on them, and no bonus waits to be sent. Their approvals are older than
     KEPT_AFTER_SETTLING, unless the campaign is finished, and their rejections can no longer be

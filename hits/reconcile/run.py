@@ -21,9 +21,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotate.models import Campaign
-from background.jobs.work import Work as JobWork
+from background.jobs.work import Work
 from corpora.errors import DomainError, one_line
-from hits.models import Sync
+from hits.models import Bonus, Hit, Sync, WorkerMessage
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.mturk.replies import storable
 from shared.database.locks import process_lock
@@ -36,7 +36,7 @@ AT_ONCE = 200
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 
-class Work(StrEnum):
+class ShareWork(StrEnum):
     """What is done in shares."""
 
     READ = "read"
@@ -44,7 +44,7 @@ class Work(StrEnum):
 
 
 @contextmanager
-def held_shares(campaign: Campaign, work: Work, wanted: Sequence[int]) -> Iterator[list[int]]:
+def held_shares(campaign: Campaign, work: ShareWork, wanted: Sequence[int]) -> Iterator[list[int]]:
     """Hold the locks of the wanted shares during the block; yield those that nobody else holds."""
     with ExitStack() as stack:
         yield [
@@ -55,11 +55,11 @@ def held_shares(campaign: Campaign, work: Work, wanted: Sequence[int]) -> Iterat
 
 
 def in_shares(rows: Rows, shares: Sequence[int], *, hit: str) -> Rows:
-    """Return the rows whose HIT, by the column `hit`, is in these shares."""
+    """The rows whose HIT, by the column `hit`, is in these shares."""
     if len(shares) == len(SHARES):
         return rows
-    found: Rows = rows.alias(share=F(hit) % len(SHARES)).filter(share__in=shares)
-    return found
+    chosen: Rows = rows.alias(share=F(hit) % len(SHARES)).filter(share__in=shares)
+    return chosen
 
 
 log = logging.getLogger(__name__)
@@ -74,13 +74,25 @@ MOST_UNANSWERED = 3
 # The marketplace recognises a repeated token for a day (AWS's documentation). This is less by the
 # time that a run may take.
 TOKENS_HOLD = timedelta(hours=22)
-# Names of subjects. Pages show them with a problem, and the next sync recognises its subject by it.
-HIT_NAME = "HIT {}".format
-ASSIGNMENT_NAME = "assignment {}".format
-BONUS_NAME = "bonus {0.pk}".format
-MESSAGE_NAME = "message {0.pk}".format
 
 Row = TypeVar("Row")
+
+
+# Names of subjects. Pages show them with a problem, and the next sync recognises its subject by it.
+def hit_name(hit: Hit | str) -> str:
+    return f"HIT {hit}"
+
+
+def assignment_name(key: int) -> str:
+    return f"assignment {key}"
+
+
+def bonus_name(bonus: Bonus) -> str:
+    return f"bonus {bonus.pk}"
+
+
+def message_name(message: WorkerMessage) -> str:
+    return f"message {message.pk}"
 
 
 class Done(Enum):
@@ -103,8 +115,8 @@ class Done(Enum):
     HELD = ("held payment needs a decision.", "held payments need a decision.")
 
     def in_words(self, number: int) -> str:
-        one, several = self.value
-        return f"{number:,} {one if number == 1 else several}"
+        singular, several = self.value
+        return f"{number:,} {singular if number == 1 else several}"
 
 
 class StepStopped(DomainError):
@@ -131,7 +143,7 @@ class Run:
     pays_for: timedelta | None = None
     at_most: int | None = None
     shares: Sequence[int] = SHARES
-    job: JobWork | None = None
+    job: Work | None = None
     problems: dict[str, str] = field(default_factory=dict)
     done: Counter[Done] = field(default_factory=Counter)
     is_cut_short: bool = False
@@ -178,11 +190,11 @@ class Run:
         if isinstance(error, DomainError):
             self.problems[subject] = str(error)
             return
-        what = f"{type(error).__name__}: {one_line(error)}"
-        self.problems[subject] = storable(f"An unexpected error: {what}")
+        message = f"{type(error).__name__}: {one_line(error)}"
+        self.problems[subject] = storable(f"An unexpected error: {message}")
         # The text of a database error contains values of its rows, perhaps a worker's id.
         traceback = None if isinstance(error, Error) else error
-        log.warning("%s, %s: %s", self.campaign, subject, what, exc_info=traceback)
+        log.warning("%s, %s: %s", self.campaign, subject, message, exc_info=traceback)
 
     def _stop_if_hopeless(self, error: Exception) -> None:
         if isinstance(error, MarketplaceError) and error.is_general:
@@ -201,17 +213,17 @@ class Run:
             raise StepStopped(str(error)) from error
 
     def hits_in_trouble(self) -> list[str]:
-        """Return the ids of the HITs that have a problem in this run."""
-        prefix = HIT_NAME("")
+        """The ids of the HITs that have a problem in this run."""
+        prefix = hit_name("")
         return [name.removeprefix(prefix) for name in self.problems if name.startswith(prefix)]
 
     def healthy_first(self, rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Row]:
-        """Return the rows in their order, but those that failed in earlier syncs at the end."""
-        found = sorted(rows, key=lambda row: name_of(row) in self.troubled)
+        """The rows in their order, but those that failed in earlier syncs at the end."""
+        ordered = sorted(rows, key=lambda row: name_of(row) in self.troubled)
         if self.job:
-            self.job.expect(len(found))
+            self.job.expect(len(ordered))
             self._begun = 0
-        return found
+        return ordered
 
     @property
     def reads_left(self) -> int | None:
@@ -221,14 +233,14 @@ class Run:
     def first_batch(
         self, rows: Iterable[Row], name_of: Callable[[Row], str], *, most: int | None
     ) -> tuple[list[Row], bool]:
-        """Return at most so many rows, healthy ones first, and whether another run should take the
+        """At most so many rows, healthy ones first, and whether another run should take the
         rest. Those that failed in earlier syncs wait for the next sync."""
-        found = self.healthy_first(rows, name_of)
-        rest = [] if most is None else found[most:]
-        return found[:most], any(name_of(row) not in self.troubled for row in rest)
+        ordered = self.healthy_first(rows, name_of)
+        later = [] if most is None else ordered[most:]
+        return ordered[:most], any(name_of(row) not in self.troubled for row in later)
 
     def payments_until(self) -> float:
-        """Return the time on the monotonic clock at which payments of this run stop."""
+        """The time on the monotonic clock at which payments of this run stop."""
         if self.pays_for is None:
             return float("inf")
         return time.monotonic() + self.pays_for.total_seconds()

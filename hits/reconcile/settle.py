@@ -14,19 +14,21 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from hits.models import Assignment, AssignmentStatus, Bonus
+from hits.models import Assignment, AssignmentStatus, Bonus, HitStatus
 from hits.mturk.client import MarketplaceError
+from hits.reconcile.reading import listed_or_gone
 from hits.reconcile.run import (
-    ASSIGNMENT_NAME,
-    BONUS_NAME,
     TOKENS_HOLD,
     Done,
     Run,
-    Work,
+    ShareWork,
+    StepStopped,
+    assignment_name,
+    bonus_name,
     held_shares,
     in_shares,
 )
-from hits.reconcile.storing import ask_for, recount_all
+from hits.reconcile.storing import ask_for, recount
 from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
 
@@ -44,22 +46,27 @@ def settle(run: Run) -> None:
     """
     if held := HeldPayment.objects.of(run.campaign).open().count():
         run.done[Done.HELD] = held
-    with held_shares(run.campaign, Work.PAY, run.shares) as shares:
+    until = run.payments_until()
+    with held_shares(run.campaign, ShareWork.PAY, run.shares) as shares:
         decided: set[int] = set()
+        stopped = None
         try:
-            _decide(run, shares, decided)
+            _decide(run, shares, decided, until)
+        except StepStopped as error:
+            stopped = error  # approvals that fail must not hold up bonuses
         finally:
             # Otherwise the next listing would show other counts, and these HITs would be read
             # again. Each is counted once, and not after each of its assignments.
-            recount_all(decided)
-        _send_bonuses(run, shares)
+            recount(decided)
+        _send_bonuses(run, shares, until)
+        if stopped:
+            raise stopped
         run.is_cut_short |= len(shares) < len(run.shares)
 
 
-def _decide(run: Run, shares: Sequence[int], decided: set[int]) -> None:
+def _decide(run: Run, shares: Sequence[int], decided: set[int], until: float) -> None:
     """Carry out what is due, and add the keys of the HITs with decided assignments."""
-    until = run.payments_until()
-    due, is_more = run.first_batch(_to_settle(run, shares), ASSIGNMENT_NAME, most=run.at_most)
+    due, is_more = run.first_batch(_to_settle(run, shares), assignment_name, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
     for start in range(0, len(due), TOGETHER):
@@ -75,7 +82,7 @@ def _settle_together(run: Run, keys: Sequence[int], decided: set[int]) -> None:
     waiting = dict(taken.assignments)
     try:
         for pk in keys:
-            with run.alone(ASSIGNMENT_NAME(pk)):
+            with run.alone(assignment_name(pk)):
                 if (assignment := waiting.pop(pk, None)) and (hit := _settle(run, assignment)):
                     decided.add(hit)
     finally:
@@ -84,20 +91,23 @@ def _settle_together(run: Run, keys: Sequence[int], decided: set[int]) -> None:
             put_back(assignment=waiting[pk])
 
 
-def _send_bonuses(run: Run, shares: Sequence[int]) -> None:
+def _send_bonuses(run: Run, shares: Sequence[int], until: float) -> None:
     planned = Bonus.objects.unsent().filter(assignment__hit__campaign=run.campaign)
     planned = in_shares(planned, shares, hit="assignment__hit_id")
     planned = planned.select_related("assignment__account").order_by("pk")
-    bonuses, is_more = run.first_batch(planned, BONUS_NAME, most=run.at_most)
+    bonuses, is_more = run.first_batch(planned, bonus_name, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
     for bonus in bonuses:
-        with run.alone(BONUS_NAME(bonus)):
+        if time.monotonic() >= until:
+            run.is_cut_short = run.sync.has_more_to_pay = True
+            return
+        with run.alone(bonus_name(bonus)):
             send(run, bonus)
 
 
 def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
-    """Return the keys of assignments that can probably be decided now; `take_up` checks again."""
+    """The keys of assignments that can probably be decided now; `take_up` checks again."""
     assignments = in_shares(Assignment.objects.of(run.campaign), shares, hit="hit_id")
     undecided = assignments.undecided()
     rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
@@ -108,14 +118,14 @@ def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
     due = undecided.filter(
         Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
     )
-    rest = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
-    return dict.fromkeys(chain(asked, rest))
+    others = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
+    return dict.fromkeys(chain(asked, others))
 
 
 def _undecided_among(
     decisions: QuerySet[Decision], submission: str, shares: Sequence[int]
 ) -> QuerySet[Any, Any]:
-    """Return the keys of the submitted assignments that the decisions name by this relation."""
+    """The keys of the submitted assignments that the decisions name by this relation."""
     submitted = decisions.filter(
         **{f"{submission}__assignment__status": AssignmentStatus.SUBMITTED}
     )
@@ -124,7 +134,7 @@ def _undecided_among(
 
 
 def _submitted_until(run: Run) -> datetime:
-    """Return when the review window starts, by the marketplace's clock, as submission times are."""
+    """When the review window starts, by the marketplace's clock, as submission times are."""
     window = timedelta(hours=run.campaign.config.review.approve_after_hours)
     return timezone.now() + run.marketplace.skew() - window
 
@@ -140,6 +150,9 @@ def _settle(run: Run, assignment: Assignment) -> int | None:
         # The assignment is gone, or was decided by the marketplace or by a call whose answer was
         # lost.
         is_outdated = error.says_wrong_state or error.says_gone
+        if error.says_gone and assignment.hit.status != HitStatus.GONE:
+            # If its HIT is gone, too, what the assignment answered still counts.
+            listed_or_gone(run, assignment.hit)
         if is_outdated and ask_for(run, assignment):
             assignment.refresh_from_db(fields=["status"])
             return _count_settled(run, assignment, assignment.status)
@@ -168,8 +181,8 @@ def send(run: Run, bonus: Bonus) -> None:
     day. An older bonus, perhaps from a backup, is paid only if the marketplace does not list it.
     """
     assignment = bonus.assignment
-    if not _is_sent(run, bonus):
-        try:
+    try:
+        if not _is_sent(run, bonus):
             run.marketplace.send_bonus(
                 worker_id=assignment.account.marketplace_id,
                 assignment_id=assignment.assignment_id,
@@ -177,19 +190,20 @@ def send(run: Run, bonus: Bonus) -> None:
                 reason=bonus.reason,
                 token=bonus.token,
             )
-        except MarketplaceError as error:
-            run.stop_without_funds(error)
-            if not _is_final(error, bonus):
-                raise
-            given_up = Bonus.objects.unsent().filter(pk=bonus.pk).update(refusal=str(error))
-            run.done[Done.GIVEN_UP] += given_up
-            return
+    except MarketplaceError as error:
+        run.stop_without_funds(error)
+        if not _is_final(error, bonus):
+            raise
+        given_up = Bonus.objects.unsent().filter(pk=bonus.pk).update(refusal=str(error))
+        run.done[Done.GIVEN_UP] += given_up
+        return
     Bonus.objects.unsent().filter(pk=bonus.pk).update(sent_at=timezone.now())
 
 
 def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
-    """Whether the bonus is given up: the marketplace refuses it for itself, as after the worker
-    closed the account, and when it was tried for a day, its list of bonuses has been asked."""
+    """Whether the bonus is given up: it was tried for a day, and the marketplace refuses it for
+    itself, as after the worker closed the account, or refuses the list of bonuses, as it no longer
+    has the assignment. Otherwise that list has been read by then."""
     is_old = bonus.planned_at < timezone.now() - GIVE_UP_AFTER
     return is_old and not error.may_pass and not error.is_general
 
@@ -197,14 +211,11 @@ def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
 def _is_sent(run: Run, bonus: Bonus) -> bool:
     """Whether the marketplace lists the bonus, so that it must not be paid again.
 
-    Equal bonuses cannot be told apart in the list. If it has some of those that are not known as
-    sent, but not all, one that is paid again stands for one that is then found in the list.
+    No other bonus of the assignment has the same amount and reason.
     """
-    equal = Bonus.objects.not_given_up().filter(
-        assignment=bonus.assignment_id, amount=bonus.amount, reason=bonus.reason
-    )
-    if not equal.filter(planned_at__lt=timezone.now() - TOKENS_HOLD).exists():
+    if bonus.planned_at >= timezone.now() - TOKENS_HOLD:
         return False
     listed = run.marketplace.bonuses(bonus.assignment.assignment_id)
-    number = sum((each.amount, each.reason) == (bonus.amount, bonus.reason) for each in listed)
-    return number >= equal.count()
+    return (bonus.amount, bonus.reason) in [
+        (bonus_listed.amount, bonus_listed.reason) for bonus_listed in listed
+    ]

@@ -8,17 +8,18 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Least
 
-from annotate.services.places import batches
 from hits.models import DECIDED, Assignment, AssignmentStatus, Hit
 from hits.models.hits import AssignmentQuerySet
 from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment
-from hits.reconcile.run import HIT_NAME, Run
-from hits.services.payments import hold_found, lapse_held, lock_assignment
-from hits.services.submissions import Reported, take_submissions, without_erased
+from hits.reconcile.run import Run, hit_name
+from hits.services.accounts import ERASED, stored_ids
+from hits.services.payments import find, lapse_held, lose
+from hits.services.submissions import Reported, of_erased, take_submissions
+from shared.database.transactions import batches
 
 
-def store(run: Run, reported: Sequence[Reported]) -> None:
+def store_submissions(run: Run, reported: Sequence[Reported]) -> None:
     """Store submitted assignments in one transaction. If this fails, store each by itself, so that
     only those that fail are missing."""
     try:
@@ -30,10 +31,10 @@ def store(run: Run, reported: Sequence[Reported]) -> None:
             store_each(run, hit, [listed])
 
 
-def store_each(run: Run, hit: Hit, found: Iterable[ListedAssignment | StrangeReply]) -> None:
+def store_each(run: Run, hit: Hit, assignments: Iterable[ListedAssignment | StrangeReply]) -> None:
     """Store each listed assignment by itself; record errors under the HIT's name."""
-    for listed in found:
-        with run.alone(HIT_NAME(hit), begins=False, ends=False):
+    for listed in assignments:
+        with run.alone(hit_name(hit), begins=False, ends=False):
             if isinstance(listed, StrangeReply):
                 raise listed
             ingest_assignments(run, [Reported(hit, listed)])
@@ -41,19 +42,28 @@ def store_each(run: Run, hit: Hit, found: Iterable[ListedAssignment | StrangeRep
 
 def ingest_assignments(run: Run, reported: Sequence[Reported]) -> None:
     """Store submitted assignments. If one is stored already, update only its status."""
-    reported = without_erased(reported)
+    erased = of_erased(reported)
+    for entry, key in erased.items():
+        _note_found(run, key, entry.listed)
+    reported = [entry for entry in reported if entry not in erased]
     if not reported:
         return
     with transaction.atomic():
         rows = take_submissions(campaign=run.campaign, reported=reported, at=run.at)
-        for (assignment, _), (_, each) in zip(rows, reported, strict=True):
-            if assignment.status == AssignmentStatus.LOST:
-                lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
-                if lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None):
-                    hold_found(assignment=assignment.pk)
-            if assignment.status != each.status.name:
-                note_decision(assignment, each)
+        for (assignment, _), (_, listed) in zip(rows, reported, strict=True):
+            if assignment.status not in (AssignmentStatus.LOST, listed.status.name):
+                note_decision(assignment, listed)
     run.sync.ingested += sum(is_new for _, is_new in rows)
+    for (assignment, _), (_, listed) in zip(rows, reported, strict=True):
+        if assignment.status == AssignmentStatus.LOST:
+            _note_found(run, assignment.pk, listed)
+
+
+@transaction.atomic
+def _note_found(run: Run, key: int, listed: ListedAssignment) -> None:
+    """Store the marketplace's status of an assignment that may have been lost."""
+    find(assignment=key, at=run.at)
+    note_decision(Assignment.objects.get(pk=key), listed)
 
 
 def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:
@@ -85,7 +95,7 @@ def ask_for_surplus(run: Run, hit: Hit) -> None:
     Faulty replies may have added them. Those that the marketplace does not have are marked as lost.
     """
     for assignment in hit.assignments.undecided().select_related("account").order_by("pk"):
-        with run.alone(HIT_NAME(hit), begins=False, ends=False):
+        with run.alone(hit_name(hit), begins=False, ends=False):
             ask_for(run, assignment)
 
 
@@ -100,28 +110,23 @@ def ask_for(run: Run, assignment: Assignment) -> bool:
     except MarketplaceError as error:
         if not error.says_gone:
             raise
-        return _lose(run, assignment)
-    if listed.worker_id != assignment.account.marketplace_id:
-        return _lose(run, assignment)
+        return _note_lost(run, assignment)
+    account = assignment.account
+    is_erased = account.marketplace_id.startswith(ERASED)
+    if not is_erased and account.marketplace_id not in stored_ids(
+        account.endpoint, listed.worker_id
+    ):
+        return _note_lost(run, assignment)
     return note_decision(assignment, listed)
 
 
-def _lose(run: Run, assignment: Assignment) -> bool:
-    undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
-    with transaction.atomic():
-        lock_assignment(assignment.pk)  # another sync may find it
-        lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=run.at)
-        lapse_held(assignment=assignment.pk, at=run.at)
-    recount(assignment.hit_id)
-    return bool(lost)
+def _note_lost(run: Run, assignment: Assignment) -> bool:
+    is_lost = lose(assignment=assignment, at=run.at)
+    recount([assignment.hit_id])
+    return is_lost
 
 
-def recount(pk: int) -> None:
-    """Count the assignments of one HIT; see `recount_all`."""
-    recount_all([pk])
-
-
-def recount_all(keys: Collection[int]) -> None:
+def recount(keys: Collection[int]) -> None:
     """Count each HIT's assignments that were ingested and those that are decided, and store both.
 
     Faulty replies may have added more assignments than a HIT has slots, so the counts are at most
@@ -144,7 +149,7 @@ def store_with_counts(hits: Sequence[Hit], *, columns: Sequence[str]) -> None:
 
 
 def numbers_by_hit(rows: QuerySet[Any]) -> dict[int, int]:
-    """Return the number of the rows of each HIT that has any, by the HIT's key."""
+    """The number of the rows of each HIT that has any, by the HIT's key."""
     return dict(rows.order_by().values_list("hit").annotate(Count("pk")))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
@@ -20,8 +20,8 @@ from hits.mturk.hit_texts import Annotation, campaign_mark, external_question, i
 from hits.queries.costs import most_slots, outstanding_slots, slot_cost, slot_fee, spend
 from hits.reconcile.hit_types import current_hit_types, ensure_hit_type
 from hits.reconcile.reading import adopt
-from hits.reconcile.retire import expire, expire_each
-from hits.reconcile.run import HIT_NAME, TOKENS_HOLD, Run
+from hits.reconcile.retire import expire, expire_each, withdraw_planned
+from hits.reconcile.run import TOKENS_HOLD, Run, hit_name
 
 
 def top_up(run: Run) -> None:
@@ -32,19 +32,24 @@ def top_up(run: Run) -> None:
     """
     if run.campaign.status != CampaignStatus.RUNNING:
         return
-    excess = plan_slots(run, ensure_hit_type(run.campaign, run.marketplace, at=run.at))
+    hit_type = ensure_hit_type(run.campaign, run.marketplace, at=run.at)
+    superseded = _superseded(run)
+    if run.sync.listing:
+        withdraw_planned(run, superseded)
+    excess = plan_slots(run, hit_type)
     _expire_excess(run, excess)
-    _expire_superseded(run)
+    expire_each(run, superseded.filter(status=HitStatus.OPEN, available__gt=0).order_by("pk"))
     _expire_stuck(run)
     planned = run.campaign.hits.filter(status=HitStatus.PLANNED).order_by("pk")
+    planned = planned.exclude(pk__in=superseded)
     if not run.sync.listing:
         # The marketplace forgets older tokens. Only a listing shows whether their HITs exist.
         planned = planned.filter(planned_at__gt=run.at - TOKENS_HOLD)
-    for hit in run.healthy_first(planned, HIT_NAME):
+    for hit in run.healthy_first(planned, hit_name):
         # The campaign may have been paused since this run began.
         if not Campaign.objects.filter(pk=hit.campaign_id, status=CampaignStatus.RUNNING).exists():
             return
-        with run.alone(HIT_NAME(hit)):
+        with run.alone(hit_name(hit)):
             _create(run, hit)
 
 
@@ -124,23 +129,21 @@ def _expire_excess(run: Run, excess: Excess) -> None:
     unwanted, unaffordable = excess.unwanted - going, excess.unaffordable - going
     for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
         if hit.available <= unwanted or unaffordable > 0:
-            with run.alone(HIT_NAME(hit)):
+            with run.alone(hit_name(hit)):
                 expire(run, hit)
             unwanted -= hit.available
             unaffordable -= hit.available
 
 
-def _expire_superseded(run: Run) -> None:
-    """Expire HITs with free slots that have an earlier reward of the campaign.
+def _superseded(run: Run) -> QuerySet[Hit]:
+    """The HITs that have an earlier reward of the campaign.
 
-    The next sync plans new HITs with the present reward for the slots that nobody has taken.
+    Their slots that nobody has taken are expired, or not created at all, and the next sync plans
+    new HITs with the present reward for them.
     """
     campaign = Campaign.objects.get(pk=run.campaign.pk)
     others = campaign.hit_types.exclude(reward=None).exclude(pk__in=current_hit_types(campaign))
-    superseded = campaign.hits.filter(
-        hit_type__in=others, status=HitStatus.OPEN, available__gt=0
-    ).order_by("pk")
-    expire_each(run, superseded)
+    return run.campaign.hits.filter(hit_type__in=others)
 
 
 def _expire_stuck(run: Run) -> None:

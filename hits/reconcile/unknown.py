@@ -16,7 +16,7 @@ from hits.mturk.replies import ListedHit
 from hits.queries.costs import fee_for
 from hits.queries.settled import published
 from hits.reconcile.hit_types import ensure_hit_type
-from hits.reconcile.run import HIT_NAME, Done, Run
+from hits.reconcile.run import Done, Run, hit_name
 
 
 class Unknown:
@@ -28,7 +28,7 @@ class Unknown:
         self.mark = campaign_mark(run.campaign)
 
     def find(self, listed: ListedHit) -> Hit | None:
-        """Return the campaign's row for a listed HIT, created if it is missing.
+        """The campaign's row for a listed HIT, created if it is missing.
 
         Return None if the HIT does not belong to this campaign, or if this fails, which is
         recorded. A HIT of this installation that no campaign claims is expired.
@@ -36,7 +36,7 @@ class Unknown:
         annotation = self.owners.annotation(listed)
         if annotation is None:
             return None
-        with self.run.alone(HIT_NAME(listed.hit_id)):
+        with self.run.alone(hit_name(listed.hit_id)):
             if annotation.campaign == self.mark:
                 token = annotation.token
                 return self._known(listed, token) or self._adopt(listed, token)
@@ -46,19 +46,19 @@ class Unknown:
         return None
 
     def _known(self, listed: ListedHit, token: str) -> Hit | None:
-        """Return the row of a HIT that another sync stored after this one began, or None.
+        """The row of a HIT that another sync stored after this one began, or None.
 
         A HIT that is marked as retired or gone is marked as open, because it still exists.
         """
         hits = self.run.campaign.hits
-        known = hits.filter(hit_id=listed.hit_id).first()
-        if known is None:
+        hit = hits.filter(hit_id=listed.hit_id).first()
+        if hit is None:
             return hits.filter(token=token, status=HitStatus.PLANNED).first()
-        given_up = Hit.objects.filter(pk=known.pk, status__in=[HitStatus.RETIRED, HitStatus.GONE])
+        given_up = Hit.objects.filter(pk=hit.pk, status__in=[HitStatus.RETIRED, HitStatus.GONE])
         if given_up.update(status=HitStatus.OPEN, paid=None):
             self.run.done[Done.ADOPTED] += 1
-            known.status = HitStatus.OPEN
-        return known
+            hit.status = HitStatus.OPEN
+        return hit
 
     def _adopt(self, listed: ListedHit, token: str) -> Hit:
         """Create a row for a HIT without one. All its slots count as free until it is read.
@@ -96,9 +96,9 @@ class Unknown:
             own = ensure_hit_type(campaign, self.run.marketplace, at=self.run.at)
             if hit_type_id in (None, own.hit_type_id):
                 return own
-        found = campaign.hit_types.filter(hit_type_id=hit_type_id).first()
-        if found is not None:
-            return found
+        hit_type = campaign.hit_types.filter(hit_type_id=hit_type_id).first()
+        if hit_type is not None:
+            return hit_type
         exclusion_type_id = campaign.hit_types.earliest("pk").exclusion_type_id
         return HitType.objects.get_or_create(
             campaign=campaign,
@@ -114,32 +114,35 @@ class Unknown:
 class Owners:
     """Finds the campaign of a HIT by the HIT's annotation."""
 
+    def __init__(self) -> None:
+        self.published: set[str] = set()
+
     @cached_property
     def installation(self) -> str:
         return installation_name()
 
-    @cached_property
-    def published(self) -> set[str]:
-        """The marks of the campaigns that may have HITs."""
-        return {campaign_mark(each) for each in published().only("slug", "created_at")}
-
     def annotation(self, listed: ListedHit) -> Annotation | None:
-        """Return the HIT's annotation; None if another program or installation created the HIT."""
+        """The HIT's annotation; None if another program or installation created the HIT."""
         annotation = Annotation.read(listed.annotation)
         is_ours = annotation is not None and annotation.installation == self.installation
         return annotation if is_ours else None
 
     def is_unclaimed(self, listed: ListedHit) -> bool:
-        """Return whether the HIT is open, but its campaign is missing here or is a draft.
+        """Whether the HIT is open, but its campaign is missing here or is a draft.
 
         Such a HIT was created after the backup from which this database was restored.
         """
         annotation = self.annotation(listed)
-        return (
-            annotation is not None
-            and not listed.is_closed
-            and annotation.campaign not in self.published
-        )
+        if annotation is None or listed.is_closed:
+            return False
+        if annotation.campaign not in self.published:
+            self.published = _marks()  # one may have been published during the listing
+        return annotation.campaign not in self.published
+
+
+def _marks() -> set[str]:
+    """The marks of the campaigns that may have HITs."""
+    return {campaign_mark(campaign) for campaign in published().only("slug", "created_at")}
 
 
 def close_without_campaigns() -> int:

@@ -13,8 +13,8 @@ from hits.models import Assignment, WorkerAccount
 from hits.mturk import people
 from hits.mturk.endpoints import is_amazons
 from hits.mturk.people import Described, NoPeople
-from hits.queries.worker_data import stored_ids
 from hits.reconcile.run import Done, Run
+from hits.services.accounts import stored_ids
 from hits.services.withdrawals import withdraw_work
 from qualcontrol.models import Exclusion
 
@@ -29,7 +29,7 @@ def withdraw(run: Run) -> None:
         with run.alone(f"withdrawals of {hit_type}"):
             told += _exchange(run, hit_type.hit_type_id)
     if run.campaign.config.workers.who == "own" and hit_types and len(told) == len(hit_types):
-        members = {member for each in told for member in each.members}
+        members = {member for group in told for member in group.members}
         run.sync.people_missing = people_missing(run.campaign, members)
 
 
@@ -55,11 +55,11 @@ def people_missing(campaign: Campaign, members: Collection[str]) -> int:
     responses.
     """
     ids = {stored for member in members for stored in stored_ids(campaign.endpoint, member)}
-    known = WorkerAccount.objects.filter(endpoint=campaign.endpoint, marketplace_id__in=ids)
+    accounts = WorkerAccount.objects.filter(endpoint=campaign.endpoint, marketplace_id__in=ids)
     excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
-    active = known.exclude(worker__in=excluded)
-    left = len(members) - known.filter(worker__in=excluded).count()
-    done = Count("responses", filter=Q(responses__worker__in=active.values("worker")))
-    tasks = campaign.tasks.unfinished().annotate(done=done)
+    active = accounts.exclude(worker__in=excluded)
+    left = len(members) - accounts.filter(worker__in=excluded).count()
+    answered = Count("responses", filter=Q(responses__worker__in=active.values("worker")))
+    tasks = campaign.tasks.unfinished().annotate(done=answered)
     needed = tasks.aggregate(most=Max(F("answers_missing") + F("done")))["most"]
     return max(0, (needed or 0) - left)

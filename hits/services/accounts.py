@@ -1,19 +1,76 @@
-"""Create the marketplace accounts of workers, and note who is to be barred there."""
+"""Find, create and move the marketplace accounts of workers.
 
-from collections.abc import Collection
+When a worker's id is deleted, a text takes its place. After the retention period that is a keyed
+digest. It does not reveal the id, but a worker who comes back or writes with their id is recognised
+by it. After an erasure on request it is random, and nothing recognises the worker.
+"""
 
+from collections.abc import Callable, Collection, Iterable
+
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Count
+from django.utils.crypto import salted_hmac
 
-from annotate.models import Campaign, Response, Worker
+from annotate.models import Campaign, Worker
 from corpora.errors import DomainError
-from hits.models import Hit, HitType, WorkerAccount, WorkerBarring
+from hits.models import Hit, WorkerAccount
 from hits.mturk.client import Marketplace
 from hits.mturk.connection import MarketplaceError
 from hits.mturk.endpoints import WrongEndpoint, endpoint_of, is_amazons
-from hits.queries.worker_data import ERASED, KEPT_DIGEST, digests_of
-from qualcontrol.models import kept_out
 from qualcontrol.services.locks import lock_workers
+
+KEPT_DIGEST, ERASED = "deleted:", "erased:"
+# Hexadecimal digits of a digest; with its prefix it fits into the column.
+DIGITS = 48
+
+
+def digest_of(endpoint: str, marketplace_id: str, *, secret: str | None = None) -> str:
+    """The digest that takes the place of this id, by the site's signing key or another one."""
+    value = f"{endpoint}\n{marketplace_id}"
+    digest = salted_hmac("hits.worker_ids", value, secret=secret, algorithm="sha256")
+    return KEPT_DIGEST + digest.hexdigest()[:DIGITS]
+
+
+def digests_of(endpoint: str, marketplace_ids: Iterable[str]) -> dict[str, str]:
+    """The ids by their digests, by the site's signing key and the earlier ones."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return {
+        digest_of(endpoint, marketplace_id, secret=key): marketplace_id
+        for marketplace_id in marketplace_ids
+        for key in keys
+    }
+
+
+def stored_ids(endpoint: str, marketplace_id: str) -> set[str]:
+    """What may be stored for this id: itself, and its digests. A digest is no id of a worker."""
+    itself = () if marketplace_id.startswith((KEPT_DIGEST, ERASED)) else (marketplace_id,)
+    return {*itself, *digests_of(endpoint, [marketplace_id])}
+
+
+class NoSuchWorker(DomainError):
+    """No worker has this pseudonym or id."""
+
+
+def worker_named(text: str) -> Worker:
+    """The worker with this pseudonym, or with this id at any marketplace, also if the id was
+    deleted after the retention period. Raises NoSuchWorker."""
+    text = text.strip()
+    worker = Worker.objects.filter(pseudonym=text.upper()).first() or _by_id(text)
+    if worker is None:
+        raise NoSuchWorker(
+            "No worker has this pseudonym or id. Their data may have been erased on request."
+        )
+    return worker
+
+
+def _by_id(text: str) -> Worker | None:
+    if not text or text.startswith((KEPT_DIGEST, ERASED)):
+        return None
+    accounts = WorkerAccount.objects.select_related("worker").order_by("pk")
+    endpoints = accounts.order_by().values_list("endpoint", flat=True).distinct()
+    stored = [text, *(digest for endpoint in endpoints for digest in digests_of(endpoint, [text]))]
+    account = accounts.filter(marketplace_id__in=stored).first()
+    return account.worker if account else None
 
 
 class ErasedMeanwhile(DomainError):
@@ -21,18 +78,25 @@ class ErasedMeanwhile(DomainError):
 
 
 @transaction.atomic(savepoint=False)
-def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, WorkerAccount]:
-    """Return the accounts with these ids at this marketplace, with their workers, by id. The
-    workers are locked until the transaction ends.
+def locked_accounts(
+    *,
+    endpoint: str,
+    marketplace_ids: Collection[str],
+    lock: Callable[[Collection[int]], None] = lock_workers,
+) -> dict[str, WorkerAccount]:
+    """The accounts with these ids at this marketplace, with their workers, by id. `lock` locks the
+    workers until the transaction ends.
 
     Missing ones are created. A deleted id of a worker who works again is stored again: it is needed
     to pay the worker. Use this only for ids that come from the marketplace. Raises ErasedMeanwhile.
     """
     workers = workers_for(endpoint=endpoint, marketplace_ids=marketplace_ids)
-    lock_workers(workers.values())
+    lock(workers.values())
     # Read after the lock: until then, an id may be deleted (`hits.services.worker_data`).
-    found = WorkerAccount.objects.filter(worker__in=workers.values()).select_related("worker")
-    accounts = {account.worker_id: account for account in found}
+    with_workers = WorkerAccount.objects.filter(worker__in=workers.values()).select_related(
+        "worker"
+    )
+    accounts = {account.worker_id: account for account in with_workers}
     for marketplace_id, worker in workers.items():
         account = accounts[worker]
         if account.marketplace_id.startswith(ERASED):
@@ -40,39 +104,48 @@ def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[
         if account.marketplace_id != marketplace_id:
             account.marketplace_id, account.id_deleted_at = marketplace_id, None
             account.save(update_fields=["marketplace_id", "id_deleted_at"])
-    return {one: accounts[worker] for one, worker in workers.items()}
+    return {marketplace_id: accounts[worker] for marketplace_id, worker in workers.items()}
 
 
 @transaction.atomic(savepoint=False)
 def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
-    """Return the keys of the workers with these ids at this marketplace, by id.
+    """The keys of the workers with these ids at this marketplace, by id.
 
     New workers are created, in the order of the ids. The number of queries is constant.
     """
-    known = _workers(endpoint, marketplace_ids)
-    new = [one for one in dict.fromkeys(marketplace_ids) if one not in known]
+    known_ids = known_workers(endpoint=endpoint, marketplace_ids=marketplace_ids)
+    new = [
+        marketplace_id
+        for marketplace_id in dict.fromkeys(marketplace_ids)
+        if marketplace_id not in known_ids
+    ]
     if not new:
-        return known
+        return known_ids
     workers = Worker.objects.bulk_create(Worker() for _ in new)
     accounts = [
-        WorkerAccount(endpoint=endpoint, marketplace_id=one, worker=worker)
-        for one, worker in zip(new, workers, strict=True)
+        WorkerAccount(endpoint=endpoint, marketplace_id=marketplace_id, worker=worker)
+        for marketplace_id, worker in zip(new, workers, strict=True)
     ]
     # If another transaction creates the same account at this moment, its account is used.
     WorkerAccount.objects.bulk_create(accounts, ignore_conflicts=True)
-    return known | _workers(endpoint, new)
+    return known_ids | known_workers(endpoint=endpoint, marketplace_ids=new)
 
 
-def _workers(endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
-    """The known workers among these, also those whose id was deleted after a retention period."""
+def known_workers(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
+    """The keys of the workers among these that are stored, by id, also of those whose id was
+    deleted after a retention period."""
     digests = digests_of(endpoint, marketplace_ids)
     accounts = WorkerAccount.objects.filter(
         endpoint=endpoint, marketplace_id__in=[*marketplace_ids, *digests]
     )
-    found = accounts.values_list("marketplace_id", "worker")
+    rows = accounts.values_list("marketplace_id", "worker")
     # A digest in a file or an answer is no id of a worker.
-    asked = {one: one for one in marketplace_ids if not one.startswith(KEPT_DIGEST)} | digests
-    return {asked[stored]: worker for stored, worker in found if stored in asked}
+    asked = {
+        marketplace_id: marketplace_id
+        for marketplace_id in marketplace_ids
+        if not marketplace_id.startswith(KEPT_DIGEST)
+    } | digests
+    return {asked[stored]: worker for stored, worker in rows if stored in asked}
 
 
 @transaction.atomic
@@ -86,8 +159,12 @@ def follow_marketplace(*, old: str, new: str) -> int:
     if old == new or is_amazons(old) or is_amazons(new):
         raise WrongEndpoint(f"{old} and {new} must be two addresses of a marketplace of your own.")
     if not Campaign.objects.filter(endpoint=old).exists():
-        known = Campaign.objects.order_by("endpoint").values_list("endpoint", flat=True).distinct()
-        raise WrongEndpoint(f"No campaign belongs to {old}. Known: {', '.join(known) or 'none'}.")
+        endpoints = (
+            Campaign.objects.order_by("endpoint").values_list("endpoint", flat=True).distinct()
+        )
+        raise WrongEndpoint(
+            f"No campaign belongs to {old}. Known: {', '.join(endpoints) or 'none'}."
+        )
     latest = Hit.objects.created().filter(campaign__endpoint=old).order_by("-pk").first()
     if latest is not None and latest.hit_id:
         try:
@@ -101,48 +178,3 @@ def follow_marketplace(*, old: str, new: str) -> int:
         raise WrongEndpoint(f"Workers of {old} are known under {new}, too: they would be merged.")
     accounts.update(endpoint=new)
     return Campaign.objects.filter(endpoint=old).update(endpoint=new)
-
-
-def has_work(campaign: Campaign, worker: Worker) -> bool:
-    """Return whether a task of the campaign needs a response that the worker could give."""
-    return campaign.tasks.open_to(worker).exists()
-
-
-def workers_done(campaign: Campaign) -> list[int]:
-    """Return the keys of workers who have a response to every unfinished task.
-
-    The list is empty if all tasks are finished.
-    """
-    unfinished = campaign.tasks.unfinished()
-    first = unfinished.emptiest_first().first()
-    if first is None:
-        return []
-    # These workers have also done the task with the fewest responses, which limits the query to a
-    # few workers.
-    done = Response.objects.filter(task__in=unfinished, worker__responses__task=first)
-    counts = done.order_by().values_list("worker").annotate(Count("task"))
-    number = unfinished.count()
-    return [worker for worker, tasks in counts if tasks == number]
-
-
-@transaction.atomic
-def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> WorkerBarring | None:
-    """Bar a worker who may not work on the campaign or has no task left.
-
-    Return the barring if it is not in force at the marketplace yet, otherwise None. The next sync
-    puts it in force; the caller may do this at once.
-    """
-    hit_type = campaign.hit_types.first()
-    may_work = not kept_out(campaign).filter(pk=account.worker_id).exists()
-    if hit_type is None or (may_work and has_work(campaign, account.worker)):
-        return None
-    barring = want_barred(hit_type=hit_type, account=account)
-    return None if barring.is_in_force else barring
-
-
-def want_barred(*, hit_type: HitType, account: WorkerAccount) -> WorkerBarring:
-    """Record that the worker is to be barred and return the barring, which the next sync sends."""
-    barring, _ = WorkerBarring.objects.update_or_create(
-        hit_type=hit_type, account=account, defaults={"is_wanted": True}
-    )
-    return barring

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, Worker
 from corpora.errors import DomainError
 from corpora.wording import counted
 from hits.models import Assignment, Bonus
+from hits.models.hits import BonusQuerySet
 from hits.queries.costs import ZERO, fee_for, spend
 from qualcontrol.services.locks import lock_workers
 
@@ -25,16 +25,18 @@ class BonusNotPossible(DomainError):
     """The bonus cannot be paid."""
 
 
-class AlreadyPlanned(BonusNotPossible):
-    """The same request was made before."""
-
-
 class Wish(NamedTuple):
     """A bonus that somebody asks for."""
 
     pseudonym: str
     amount: Decimal
     reason: str
+
+
+def reason_sent(reason: str) -> str:
+    """The reason as the worker gets it. Browsers, files and scripts end lines in their own ways,
+    and the same reason must stay the same."""
+    return "\n".join(reason.strip().splitlines())
 
 
 class BonusPreview(NamedTuple):
@@ -48,29 +50,6 @@ class BonusPreview(NamedTuple):
     @property
     def total(self) -> Decimal:
         return self.amount + self.fee
-
-
-@transaction.atomic
-def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: datetime) -> Bonus:
-    """Plan a bonus for an assignment and return it; the next sync sends it.
-
-    Raises BonusNotPossible if the reason is empty or the budget is too small.
-    """
-    if not reason.strip():
-        raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
-    campaign = Campaign.objects.locked(assignment.hit.campaign_id)
-    lock_workers([assignment.account.worker_id])
-    if not Assignment.objects.filter(pk=assignment.pk, account__id_deleted_at=None).exists():
-        raise BonusNotPossible(
-            "The worker's id was deleted, so the marketplace cannot be told whom to pay."
-        )
-    bonus = _bonus(assignment.pk, amount, reason, get_random_string(32), at)
-    if bonus.amount + bonus.fee > spend(campaign).left:
-        raise BonusNotPossible(
-            f"${bonus.amount} plus its fee of ${bonus.fee} is more than the budget has left."
-        )
-    bonus.save()
-    return bonus
 
 
 def key_of_wishes(campaign: Campaign, wishes: Sequence[Wish]) -> str:
@@ -93,31 +72,28 @@ def plan_bonuses(
 ) -> list[Bonus]:
     """Plan all the bonuses, each for its worker's latest assignment; the next sync sends them.
 
-    `key` names the request: with the same key nothing is planned twice. Raises AlreadyPlanned, or
-    BonusNotPossible if one of them cannot be paid or the budget is too small; then none is planned.
+    `key` names the request: with the same key nothing is planned twice, unless the marketplace
+    refused all of it for good. Raises BonusNotPossible if one of them cannot be paid or the budget
+    is too small; then none is planned.
     """
     campaign = Campaign.objects.locked(campaign.pk)
     named = Worker.objects.filter(pseudonym__in={wish.pseudonym for wish in wishes})
     lock_workers([*named.values_list("pk", flat=True)])
     if obstacle := bonus_preview(campaign, wishes, key=key).obstacle:
-        was_planned = Bonus.objects.filter(token=_token(key, 1)).exists()
-        raise (AlreadyPlanned if was_planned else BonusNotPossible)(obstacle)
+        raise BonusNotPossible(obstacle)
     assignments = _latest_assignments(campaign, wishes)
+    # The marketplace carries out one call for each token, so those of given-up bonuses are spent.
+    first = _asked_for(key).count() + 1
     return Bonus.objects.bulk_create(
-        _bonus(assignments[wish.pseudonym], wish.amount, wish.reason, _token(key, number), at)
-        for number, wish in enumerate(wishes, start=1)
-    )
-
-
-def _bonus(assignment_id: int, amount: Decimal, reason: str, token: str, at: datetime) -> Bonus:
-    """The bonus with its fee, not stored."""
-    return Bonus(
-        assignment_id=assignment_id,
-        token=token,
-        amount=amount,
-        fee=fee_for(amount),
-        reason=reason.strip(),
-        planned_at=at,
+        Bonus(
+            assignment_id=assignments[wish.pseudonym],
+            token=f"{key}-{number}",
+            amount=wish.amount,
+            fee=fee_for(wish.amount),
+            reason=reason_sent(wish.reason),
+            planned_at=at,
+        )
+        for number, wish in enumerate(wishes, start=first)
     )
 
 
@@ -125,12 +101,18 @@ def _obstacle(
     campaign: Campaign, wishes: Sequence[Wish], total: Decimal, left: Decimal, key: str
 ) -> str:
     """Why the bonuses cannot be planned; empty if they can."""
-    before = Bonus.objects.filter(token=_token(key, 1)).first()
+    asked_for = _asked_for(key)
+    before = asked_for.not_given_up().first()
     if before is not None:
-        return (
+        obstacle = (
             f"These bonuses were planned on {before.planned_at:%-d %b %Y, %H:%M} UTC already. "
             "Nothing is paid twice. For another payment give another reason."
         )
+        if asked_for.exclude(refusal="").exists():
+            obstacle += (
+                " To ask again for those that the marketplace refused, leave out the others."
+            )
+        return obstacle
     if wrong := _wrong(wishes):
         return wrong
     assignments = _latest_assignments(campaign, wishes)
@@ -169,9 +151,11 @@ def _paid_before(campaign: Campaign, wishes: Sequence[Wish]) -> int:
     """How many of the bonuses exist already."""
     amounts = {wish.amount for wish in wishes}
     made = Bonus.objects.not_given_up()
-    known = made.filter(assignment__hit__campaign=campaign, amount__in=amounts)
-    rows = known.values_list("assignment__account__worker__pseudonym", "amount", "reason")
-    return len({*rows} & {(wish.pseudonym, wish.amount, wish.reason.strip()) for wish in wishes})
+    earlier = made.filter(assignment__hit__campaign=campaign, amount__in=amounts)
+    rows = earlier.values_list("assignment__account__worker__pseudonym", "amount", "reason")
+    return len(
+        {*rows} & {(wish.pseudonym, wish.amount, reason_sent(wish.reason)) for wish in wishes}
+    )
 
 
 def _latest_assignments(campaign: Campaign, wishes: Sequence[Wish]) -> dict[str, int]:
@@ -186,6 +170,6 @@ def _latest_assignments(campaign: Campaign, wishes: Sequence[Wish]) -> dict[str,
     return dict(by_worker.annotate(Max("pk")))
 
 
-def _token(key: str, number: int) -> str:
-    # Part of a call that the marketplace carries out once for each token.
-    return f"{key}-{number}"
+def _asked_for(key: str) -> BonusQuerySet:
+    """The bonuses of the request with this key."""
+    return Bonus.objects.filter(token__startswith=f"{key}-")

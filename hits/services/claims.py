@@ -13,10 +13,11 @@ from django.utils.translation import gettext
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
-from annotate.services.places import batches, lock_tasks, move_places, settle_wanted
+from annotate.services.responses import close_or_reopen, lock_tasks, move_places
 from corpora.errors import DomainError
 from corpora.selection.priming import primes_next
 from hits.models import Claim
+from shared.database.transactions import batches
 
 
 class NothingToDo(DomainError):
@@ -124,8 +125,8 @@ def _take(choice: _Choice) -> list[Task]:
     deadlock.
     """
     # An attempt that looks for one task and finds none has locked none, so it needs no savepoint.
-    if choice.count == 1 and (found := _lock_unlocked(choice)) is not None:
-        return found
+    if choice.count == 1 and (locked := _lock_unlocked(choice)) is not None:
+        return locked
     first = [_lock_unlocked] if choice.count > 1 else []
     for lock in chain(first, repeat(_lock_waiting)):
         with transaction.atomic():
@@ -216,5 +217,5 @@ def recount_places(campaign: Campaign) -> int:
             task.answers_missing, task.places_left = missing, places
             wrong.append(task)
     Task.objects.bulk_update(wrong, ["answers_missing", "places_left"], batch_size=500)
-    settle_wanted([task.pk for task in tasks])
+    close_or_reopen([task.pk for task in tasks])
     return len(wrong)

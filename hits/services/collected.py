@@ -1,5 +1,6 @@
 """Import captions that were collected elsewhere. They are then treated like ingested ones."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,18 +16,18 @@ from django.db.models import Q
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Image, ImportedFile, Response
 from annotate.queries.images import names_of_images
+from annotate.services.campaigns import CampaignChanged
 from annotate.services.responses import add_collected
 from corpora.datasets.collected import Collected, Columns, Fault, read_collected
 from corpora.datasets.image_names import ImageNames, Named, image_names
 from corpora.errors import DomainError
 from corpora.language.text import normalise
-from corpora.reading.files import Faults, Progress, no_progress
-from hits.queries.worker_data import ERASED
-from hits.services.accounts import workers_for
+from corpora.reading.files import Faults, Progress, no_progress, printable
+from hits.services.accounts import ERASED, known_workers, workers_for
 from qualcontrol.services.intake import compare_submitted, review_submitted
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.policies import decide
-from qualcontrol.services.sampling import hold_share
+from qualcontrol.services.sampling import lock_check_share
 from qualcontrol.services.worker_risks import learn
 
 # Number of captions per transaction, which takes one to three seconds.
@@ -65,9 +66,10 @@ def import_collected(
 
     Captions that are stored already are not changed. `intake` is updated after each batch.
 
-    Raises DomainError, before anything is stored, if the campaign does not collect captions, or
-    MalformedFile if the file cannot be read to its end. If something else stops the import, the
-    worker risks and the policy still include the captions that were stored.
+    Each batch follows the campaign's file as it is then. Raises DomainError, before anything is
+    stored, if the campaign does not collect captions, or MalformedFile if the file cannot be read
+    to its end. If something else stops the import, as CampaignChanged if the campaign got other
+    tasks, the worker risks and the policy still include the captions that were stored.
     """
     if not KINDS[campaign.kind].takes_text:
         raise DomainError(f"{campaign} collects no captions, its kind is {campaign.kind}.")
@@ -87,11 +89,11 @@ def import_collected(
     finally:
         try:
             # If the process is killed here, the next import of the file compares the captions.
-            compare_submitted(campaign=campaign, tasks=importer.touched)
+            compare_submitted(campaign=importer.campaign, tasks=importer.touched)
         finally:
             if intake.new:
-                learn(campaign=campaign)
-                decide(campaign=campaign, at=at)
+                learn(campaign=importer.campaign)
+                decide(campaign=importer.campaign, at=at)
     return intake
 
 
@@ -111,12 +113,12 @@ class _Importer:
         self.campaign, self.file, self.at, self.intake = campaign, file, file.at, intake
         self.with_rejected = with_rejected
         self.kind = KINDS[campaign.kind]
-        # A text that is one of these stands in place of a caption, as in VizWiz-Captions.
-        self.reasons = frozenset(campaign.config.captions.cannot_describe)
         # By their images' ids, own file names and addresses.
         rows = campaign.tasks.values_list("pk", "image__key", "image__file_name", "image__url")
         self.tasks = ImageNames(Named(*row) for row in rows)
         self.touched: set[int] = set()
+        # The ids of erased workers, by task and text.
+        self.passed: defaultdict[tuple[int, Any], set[str]] = defaultdict(set)
 
     def take(self, batch: Sequence[Collected | Fault]) -> None:
         """Store a batch of entries and update the intake."""
@@ -131,37 +133,70 @@ class _Importer:
 
     @transaction.atomic
     def _store(self, batch: Sequence[Collected | Fault]) -> tuple[int, int, list[Fault]]:
-        """Store the new captions; return the numbers of new and known ones, and the faults."""
+        """Store the new captions; return the numbers of new and known ones, and the faults. Raises
+        CampaignChanged."""
+        self._lock_campaign()
         faults = [entry for entry in batch if isinstance(entry, Fault)]
         placed = list(self._place(batch, faults))
-        erased = self._of_erased({found.task for found in placed})
-        kept = [found for found in placed if (found.task, found.entry.caption) not in erased]
+        kept = list(self._without_erased(placed))
         workers = workers_for(
             endpoint=self.campaign.endpoint,
-            marketplace_ids=list(dict.fromkeys(found.entry.worker for found in kept)),
+            marketplace_ids=list(dict.fromkeys(placement.entry.worker for placement in kept)),
         )
         # Workers are locked before tasks, as everywhere. This also waits for an exclusion that is
         # being made.
         lock_workers(workers.values())
-        hold_share(self.campaign)
+        lock_check_share(self.campaign)
         before = len(faults)
         new = list(self._without_known(kept, workers, faults))
         known = len(placed) - len(new) - (len(faults) - before)
         responses = self._add(new, workers)
         review_submitted(campaign=self.campaign, responses=responses, at=self.at, compares=False)
-        self.touched.update(found.task for found in placed)
+        self.touched.update(placement.task for placement in placed)
         return len(new), known, faults
 
-    def _of_erased(self, tasks: set[int]) -> set[tuple[int, Any]]:
-        """The captions that an earlier import of this file has stored of workers whose ids were
-        erased since. They are known: their workers are not to be stored again."""
+    def _lock_campaign(self) -> None:
+        """Read the campaign as it is now; a draft may be edited during an import."""
+        tasks = self.campaign.kind, self.campaign.config.of_tasks
+        self.campaign = Campaign.objects.locked(self.campaign.pk)
+        if tasks != (self.campaign.kind, self.campaign.config.of_tasks):
+            raise CampaignChanged(
+                f"{self.campaign} got other tasks while the file was imported. Import it again."
+            )
+
+    def _without_erased(self, placed: Sequence[_Placed]) -> Iterator[_Placed]:
+        """Yield the entries without those of erased workers, which an earlier import of this file
+        has stored. They are known: their workers are not to be stored again.
+
+        Several workers may have the same text. The first ones without an answer are the erased
+        ones, because files are stored in their order.
+        """
+        tasks = {placement.task for placement in placed}
+        numbers = self._of_erased(tasks)
+        workers = known_workers(
+            endpoint=self.campaign.endpoint,
+            marketplace_ids={placement.entry.worker for placement in placed},
+        )
+        theirs = Response.objects.filter(task__in=tasks, worker__in=workers.values())
+        stored = set(theirs.values_list("task", "worker"))
+        for placement in placed:
+            task, worker, text = placement.task, placement.entry.worker, placement.entry.caption
+            passed = self.passed[task, text]
+            if len(passed) < numbers[task, text] and (task, workers.get(worker)) not in stored:
+                passed.add(worker)
+            if worker not in passed:
+                yield placement
+
+    def _of_erased(self, tasks: set[int]) -> Counter[tuple[int, Any]]:
+        """The numbers of answers, by task and text, that were imported from this file and whose
+        workers' ids were erased since."""
         rows = Response.objects.filter(
             task__in=tasks,
             imported_from__sha256=self.file.sha256,
             worker__account__marketplace_id__startswith=ERASED,
         )
-        found = self.kind.with_answers(rows, "task", "cannot_describe")
-        return {(task, reason or self.kind.text(answer)) for task, reason, answer in found}
+        answers = self.kind.with_answers(rows, "task", "cannot_describe")
+        return Counter((task, reason or self.kind.text(answer)) for task, reason, answer in answers)
 
     def _is_unwanted(self, entry: Collected | Fault) -> bool:
         return isinstance(entry, Collected) and entry.is_rejected and not self.with_rejected
@@ -194,12 +229,13 @@ class _Importer:
         asked = {name for entry in lost for name in image_names(entry.image)}
         here = names_of_images(usable.filter(Q(key__in=asked) | Q(file_name__in=asked)))
         for entry in lost:
+            name = printable(entry.image)
             if self.tasks.is_ambiguous(entry.image):
-                reason = f"several images of the campaign match {entry.image}"
+                reason = f"several images of the campaign match {name}"
             elif here.find(entry.image) is not None or here.is_ambiguous(entry.image):
-                reason = f"the campaign has no image {entry.image}"
+                reason = f"the campaign has no image {name}"
             else:
-                reason = f"there is no image {entry.image}"
+                reason = f"there is no image {name}"
             yield Fault(entry.line, reason)
 
     def _without_known(
@@ -210,7 +246,7 @@ class _Importer:
         If the worker has a different caption of the same image, append a fault.
         """
         rows = Response.objects.filter(
-            task__in={found.task for found in placed}, worker__in=workers.values()
+            task__in={placement.task for placement in placed}, worker__in=workers.values()
         )
         texts = {
             (task, worker): reason or self.kind.text(answer)
@@ -218,14 +254,14 @@ class _Importer:
                 rows, "task", "worker", "cannot_describe"
             )
         }
-        for found in placed:
-            key = found.task, workers[found.entry.worker]
+        for placement in placed:
+            key = placement.task, workers[placement.entry.worker]
             if key not in texts:
-                texts[key] = found.entry.caption
-                yield found
-            elif texts[key] != found.entry.caption:
+                texts[key] = placement.entry.caption
+                yield placement
+            elif texts[key] != placement.entry.caption:
                 reason = "the worker has another caption of this image already"
-                faults.append(Fault(found.entry.line, reason))
+                faults.append(Fault(placement.entry.line, reason))
 
     def _add(self, new: Sequence[_Placed], workers: dict[str, int]) -> list[Response]:
         """Store responses for the new captions and return them.
@@ -235,31 +271,39 @@ class _Importer:
         """
         if new and self.file.pk is None:
             self.file.save()
-        tasks = self.campaign.tasks.select_related("image").in_bulk({found.task for found in new})
+        tasks = self.campaign.tasks.select_related("image").in_bulk(
+            {placement.task for placement in new}
+        )
+        # A text that is one of these stands in place of a caption, as in VizWiz-Captions.
+        reasons = frozenset(self.campaign.config.captions.cannot_describe)
         responses = [
             Response(
                 campaign=self.campaign,
-                task=tasks[found.task],
-                worker_id=workers[found.entry.worker],
-                submitted_at=found.entry.submitted_at or self.at,
-                seconds=found.entry.seconds,
-                primed=found.entry.primed,
+                task=tasks[placement.task],
+                worker_id=workers[placement.entry.worker],
+                submitted_at=placement.entry.submitted_at or self.at,
+                seconds=placement.entry.seconds,
+                primed=placement.entry.primed,
                 imported_from=self.file,
-                cannot_describe=found.entry.caption if found.entry.caption in self.reasons else "",
+                cannot_describe=placement.entry.caption
+                if placement.entry.caption in reasons
+                else "",
             )
-            for found in new
+            for placement in new
         ]
         answers = [
-            self.kind.from_text("" if response.cannot_describe else found.entry.caption)
-            for response, found in zip(responses, new, strict=True)
+            self.kind.from_text("" if response.cannot_describe else placement.entry.caption)
+            for response, placement in zip(responses, new, strict=True)
         ]
         add_collected(kind=self.kind, answers=list(zip(responses, answers, strict=True)))
         Behaviour.objects.bulk_create(
             Behaviour(
                 response=response,
-                characters={"pasted": len(found.entry.caption) if found.entry.pasted else 0},
+                characters={
+                    "pasted": len(placement.entry.caption) if placement.entry.pasted else 0
+                },
             )
-            for response, found in zip(responses, new, strict=True)
-            if found.entry.pasted is not None
+            for response, placement in zip(responses, new, strict=True)
+            if placement.entry.pasted is not None
         )
         return responses

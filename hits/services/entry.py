@@ -27,14 +27,14 @@ CELL, COLUMNS, ROWS = 40, 6, 2  # pixels of a place for a dot; places in the pic
 
 def problems_of(campaign: Campaign, worker_id: str, fields: Mapping[str, str]) -> list[Problem]:
     """What is missing in a first form with these fields."""
-    writing, found = campaign.config.writing, []
+    writing, problems = campaign.config.writing, []
     if writing.confirm and not fields.get(CONFIRMED):
         sentence = gettext("Please confirm the sentence at the top of the form.")
-        found.append(Problem("not_confirmed", sentence))
+        problems.append(Problem("not_confirmed", sentence))
     if writing.question and fields.get(DOTS, "").strip() != str(_number(campaign, worker_id)):
         sentence = gettext("Please count the dots in the picture again.")
-        found.append(Problem("not_counted", sentence))
-    return found
+        problems.append(Problem("not_counted", sentence))
+    return problems
 
 
 def picture(campaign: Campaign, worker_id: str) -> str:

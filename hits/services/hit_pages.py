@@ -15,9 +15,7 @@ from django.utils.translation import gettext
 from annotate.models import Campaign
 from corpora.errors import DomainError
 from hits.models import Hit, TaskPage
-from hits.services.claims import (
-    release_claims,
-)
+from hits.services.claims import release_claims
 
 # Several workers may open a page for one slot, each after the previous one returned it. Further
 # pages, for example from forged requests, replace the oldest ones, whose forms still work.
@@ -146,7 +144,7 @@ class HitPages:
 
 
 # Without the columns of the answers, which nobody reads here. In plain SQL for the same reason as
-# `task_pages._VISITOR`.
+# `visitors._VISITOR`.
 _PAGES = """
 SELECT page.id, page.hit_id, page.assignment_id, page.marketplace_id,
        page.opened_at, page.expires_at, page.answered_at,

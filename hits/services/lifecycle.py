@@ -5,6 +5,7 @@ Each change is decided on under the campaign's lock, which the reconciler takes 
 written to the decision log in the same transaction. `actor` is None for a command.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -15,8 +16,9 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from annotate.campaign_file import CampaignConfig
-from annotate.models import Campaign, CampaignStatus, Response
+from annotate.models import Campaign, CampaignDraft, CampaignStatus, Response
 from annotate.services.bulk import wait_for_imports
+from annotate.services.drafts import use_draft
 from background.jobs.requests import request_job
 from background.models import Job
 from corpora.errors import DomainError
@@ -27,7 +29,9 @@ from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
 from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
+from qualcontrol.review.judging import resolve_judged
 from qualcontrol.services.sampling import draw_spot_checks, locked_sample
+from shared.database.transactions import batches
 
 PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
 MOVES = [Act.PUBLISH, Act.CONTINUE, Act.HALT, Act.FINISH]
@@ -47,6 +51,10 @@ class CannotMove(DomainError):
 
 class ChangedMeanwhile(DomainError):
     """The campaign was changed after the page was loaded."""
+
+
+class ChangedTerms(ChangedMeanwhile):
+    """The cost or the budget is no longer the one that somebody agreed to."""
 
 
 class BadAmount(DomainError):
@@ -127,15 +135,17 @@ def _check_publication(pk: int, confirmed: bool, seen: Terms) -> Decimal:
     """Raise an error if the campaign cannot be published on these terms as it is now; otherwise
     return the cost of one assignment."""
     campaign = Campaign.objects.get(pk=pk)
-    now, one = terms_of(campaign), slot_cost(campaign.config)
+    now, cost = terms_of(campaign), slot_cost(campaign.config)
     if campaign.status not in PUBLISHABLE:
         raise _cannot_become(campaign, campaign.status, CampaignStatus.RUNNING)
     if (now.status, now.last_move) != (seen.status, seen.last_move):
         raise ChangedMeanwhile(
             f"{campaign} is {campaign.status.lower()} meanwhile. Publish it again if you want to."
         )
-    if now != seen:
-        raise ChangedMeanwhile(
+    # While it is paused, workers finish what they have begun, which may lower the cost.
+    is_less = campaign.status == CampaignStatus.PAUSED and now.cost < seen.cost
+    if now != (seen._replace(cost=now.cost) if is_less else seen):
+        raise ChangedTerms(
             f"{campaign} was changed meanwhile: it costs about ${now.cost:,.2f} with a budget of "
             f"${now.budget:,.2f} now, and ${seen.cost:,.2f} with a budget of ${seen.budget:,.2f} "
             "before. Look at the cost, and publish it again if you want to."
@@ -145,12 +155,12 @@ def _check_publication(pk: int, confirmed: bool, seen: Terms) -> Decimal:
             f"{campaign} uses the production marketplace and costs about ${now.cost} "
             f"(budget ${campaign.budget}). Confirm that you want to spend real money."
         )
-    if campaign.budget < one:
+    if campaign.budget < cost:
         raise CannotMove(
-            f"The budget of ${campaign.budget} does not cover one assignment (${one} with fee). "
+            f"The budget of ${campaign.budget} does not cover one assignment (${cost} with fee). "
             "Add to it with `add_to_budget`."
         )
-    return one
+    return cost
 
 
 def pause(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
@@ -193,18 +203,21 @@ def add_to_budget(
     """Add an amount in dollars to the budget; the next sync creates HITs for it.
 
     `seen` is the budget that the person saw, so that a form posted twice adds once. Raises
-    CannotMove for a finished campaign, ChangedMeanwhile, and BadAmount.
+    CannotMove for a finished campaign, ChangedMeanwhile, BadAmount and BadChange.
     """
     is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
     if not (is_possible and amount == round(amount, 2)):
         raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
-    before = _unfinished(campaign).budget
+    locked = _unfinished(campaign)
+    before = locked.budget
     if seen not in (None, before):
         raise ChangedMeanwhile(f"The budget was already changed to ${before:,.2f} meanwhile.")
     if before + amount > MOST_BUDGET:
         raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
-    campaign.budget = before + amount
-    campaign.save(update_fields=["budget"])
+    locked.budget = campaign.budget = before + amount
+    locked.save(update_fields=["budget"])
+    # A draft that is edited has the budget of its file.
+    _with_file(locked, lambda file: file.update(budget=str(locked.budget)))
     _log(campaign, Act.BUDGET, f"${before:,.2f} to ${campaign.budget:,.2f}", reason, actor, at)
 
 
@@ -271,19 +284,74 @@ def raise_review_share(
         )
     locked_sample(locked)
     changed = _with_file(locked, lambda file: file["review"].update(share=share))
-    drawn = SpotCheck.objects.filter(campaign=changed, is_random=False, draw__lt=share)
-    drawn.update(is_random=True)
-    _draw_missing(changed, at)
+    _draw_by_file(changed, at)
     _log(changed, Act.SHARE, f"{before * 100:g}% to {share * 100:g}%", reason, actor, at)
     return changed
 
 
-def _draw_missing(campaign: Campaign, at: datetime) -> None:
+def save_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
+    """Create the draft's campaign, or change it; responses that were imported into it get the
+    checks of the changed file, and the verdicts. Raises what `use_draft` raises."""
+    campaign = _save_draft(draft, endpoint, at)
+    # Afterwards, because it locks workers, who are locked before the sample.
+    if campaign.status == CampaignStatus.DRAFT:
+        resolve_judged(campaign=campaign, at=at)
+    return campaign
+
+
+@transaction.atomic
+def _save_draft(draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
+    if draft.campaign is not None:
+        locked_sample(Campaign.objects.locked(draft.campaign.pk))
+    campaign = use_draft(draft=draft, endpoint=endpoint, at=at)
+    if campaign.status == CampaignStatus.DRAFT:
+        _drop_firsts(campaign)
+        _add_firsts(campaign)
+        _draw_by_file(campaign, at)
+    return campaign
+
+
+def _drop_firsts(campaign: Campaign) -> None:
+    """Require no more first responses of a worker than the file wants; what is judged stays."""
+    checks = SpotCheck.objects.of(campaign).filter(is_first=True).order_by("response")
+    review, seen, beyond = campaign.config.review, Counter[int](), []
+    for pk, worker in checks.values_list("pk", "response__worker"):
+        seen[worker] += 1
+        if seen[worker] > max(review.first, review.trial):
+            beyond.append(pk)
+    for batch in batches(beyond):
+        theirs = SpotCheck.objects.filter(pk__in=batch, verdict="", judgements=None)
+        theirs.filter(is_random=False).delete()
+        SpotCheck.objects.filter(pk__in=batch, verdict="").update(is_first=False)
+
+
+def _add_firsts(campaign: Campaign) -> None:
+    """Require as first ones the checks that a worker's next responses have for another reason, if
+    the file wants more; otherwise later responses without a check would be drawn in their place."""
+    firsts = SpotCheck.objects.of(campaign).filter(is_first=True)
+    seen, early = Counter(firsts.values_list("response__worker", flat=True)), []
+    others = Response.objects.of(campaign).counting().exclude(spot_check__is_first=True)
+    for worker, check in others.order_by("pk").values_list("worker", "spot_check"):
+        if seen[worker] < campaign.config.review.first:
+            seen[worker] += 1
+            if check is not None:
+                early.append(check)
+    for batch in batches(early):
+        SpotCheck.objects.filter(pk__in=batch).update(is_first=True)
+
+
+def _draw_by_file(campaign: Campaign, at: datetime) -> None:
+    """Draw the checks of the campaign's file. The caller has called `locked_sample`."""
+    share, checks = campaign.config.review.share, SpotCheck.objects.of(campaign)
+    checks.filter(is_random=False, draw__lt=share).update(is_random=True)
+    beyond = checks.filter(is_random=True, draw__gte=share)
+    beyond.filter(is_first=False, verdict="", judgements=None).delete()
+    beyond.update(is_random=False)
     counting = Response.objects.of(campaign).counting().filter(spot_check=None).order_by("pk")
     last = 0
-    while found := list(counting.filter(pk__gt=last)[:AT_ONCE]):
-        draw_spot_checks(campaign=campaign, responses=found, at=at)
-        last = found[-1].pk
+    while batch := list(counting.filter(pk__gt=last)[:AT_ONCE]):
+        draw_spot_checks(campaign=campaign, responses=batch, at=at)
+        last = batch[-1].pk
 
 
 def _unfinished(campaign: Campaign) -> Campaign:
@@ -308,5 +376,6 @@ def _with_file(campaign: Campaign, change: Callable[[dict[str, Any]], None]) -> 
 def _log(
     campaign: Campaign, act: Act, change: str, reason: str, actor: User | None, at: datetime
 ) -> None:
+    """Log a changed value; `change` is the old and the new one, such as "$0.10 to $0.12"."""
     text = f"From {change}. {reason.strip()}".strip()[:1024]
     Decision.objects.create(campaign=campaign, act=act, reason=text, actor=actor, at=at)

@@ -86,19 +86,21 @@ def take_recipients(*, message: WorkerMessage) -> list[MessageRecipient]:
     """Mark up to PER_CALL recipients as being sent to, and return them with their accounts."""
     waiting = message.recipients.filter(status=MessageStatus.PLANNED).order_by("pk")
     locked = waiting.select_for_update(of=("self",)).select_related("account")
-    found = list(locked[:PER_CALL])
-    MessageRecipient.objects.filter(pk__in=[one.pk for one in found]).update(
+    recipients = list(locked[:PER_CALL])
+    MessageRecipient.objects.filter(pk__in=[recipient.pk for recipient in recipients]).update(
         status=MessageStatus.SENDING
     )
-    return found
+    return recipients
 
 
 def record_sent(
     *, recipients: Sequence[MessageRecipient], not_reached: Collection[str], at: datetime
 ) -> None:
     """Store the outcome of a call; `not_reached` are ids of the marketplace."""
-    failed = [one.pk for one in recipients if one.account.marketplace_id in not_reached]
-    sent = [one.pk for one in recipients if one.pk not in failed]
+    failed = [
+        recipient.pk for recipient in recipients if recipient.account.marketplace_id in not_reached
+    ]
+    sent = [recipient.pk for recipient in recipients if recipient.pk not in failed]
     MessageRecipient.objects.filter(pk__in=sent).update(status=MessageStatus.SENT, sent_at=at)
     MessageRecipient.objects.filter(pk__in=failed).update(status=MessageStatus.NOT_REACHED)
 
@@ -107,9 +109,9 @@ def record_sent(
 def put_back(*, recipients: Sequence[MessageRecipient]) -> None:
     """Plan again what the marketplace refused to send, except to workers whose id was deleted
     meanwhile."""
-    lock_workers([one.account.worker_id for one in recipients])
+    lock_workers([recipient.account.worker_id for recipient in recipients])
     refused = MessageRecipient.objects.filter(
-        pk__in=[one.pk for one in recipients], status=MessageStatus.SENDING
+        pk__in=[recipient.pk for recipient in recipients], status=MessageStatus.SENDING
     )
     refused.filter(account__id_deleted_at=None).update(status=MessageStatus.PLANNED)
     refused.update(status=MessageStatus.NOT_REACHED)
@@ -179,6 +181,7 @@ def told_worker(campaign: Campaign, key: str) -> Worker:
 
 
 def discarded(campaign: Campaign) -> QuerySet[Response]:
-    """The campaign's discarded responses, without those that workers have withdrawn."""
-    rows = Response.objects.of(campaign)
-    return rows.filter(status=ResponseStatus.DISCARDED, withdrawn_at=None)
+    """The campaign's discarded responses, without those that workers have withdrawn, or that the
+    marketplace has lost."""
+    rows = Response.objects.of(campaign).filter(withdrawn_at=None, submission__lost_at=None)
+    return rows.filter(status=ResponseStatus.DISCARDED)

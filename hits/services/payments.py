@@ -16,12 +16,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import Response, Worker
-from hits.models import Assignment, AssignmentStatus
+from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
 from qualcontrol.models import Act, Decision, HeldCause, HeldOutcome, HeldPayment
-from qualcontrol.review.judging import hold_again, reject_response
+from qualcontrol.review.judging import reject_response
+from qualcontrol.services.discards import discard_lost, restore_found
 from qualcontrol.services.errors import CannotReject
-from qualcontrol.services.held_payments import accept_payment, end_hold, refuse_payment
+from qualcontrol.services.held_payments import (
+    accept_payment,
+    end_hold,
+    hold_again,
+    refuse_payment,
+)
 from qualcontrol.services.locks import lock_worker, locked_response
+from qualcontrol.services.sampling import lock_check_share
 
 
 def lock_assignment(pk: int) -> Assignment:
@@ -75,14 +82,14 @@ def take_up(*, keys: Sequence[int], submitted_until: datetime) -> Taken:
     return taken
 
 
-def _decision(found: Any, submitted_until: datetime) -> tuple[str, str] | None:
+def _decision(row: Any, submitted_until: datetime) -> tuple[str, str] | None:
     """The new status of an assignment of `_to_decide` and what the worker is told; None if there is
     nothing to decide now."""
-    if found.status != AssignmentStatus.SUBMITTED:
+    if row.status != AssignmentStatus.SUBMITTED:
         return None
-    if found.reason and not found.is_used:
-        return AssignmentStatus.REJECTED, found.reason
-    if found.submitted_at <= submitted_until and not found.is_held:
+    if row.reason and not row.is_used:
+        return AssignmentStatus.REJECTED, row.reason
+    if row.submitted_at <= submitted_until and not row.is_held:
         return AssignmentStatus.APPROVED, ""
     return None
 
@@ -104,7 +111,7 @@ def _to_decide() -> QuerySet[Any]:
 
 
 def counting_responses(assignment: Any) -> QuerySet[Response]:
-    """Return the responses of the assignment with this key that count towards their tasks."""
+    """The responses of the assignment with this key that count towards their tasks."""
     return Response.objects.counting().filter(submission=assignment)
 
 
@@ -199,9 +206,39 @@ def lapse_held(*, assignment: int, at: datetime) -> None:
     held.update(is_settled=True)
 
 
-def hold_found(*, assignment: int) -> None:
-    """Hold the payment of an assignment again that was lost and is found, unless verdicts released
-    it or its rejection was requested. The caller holds the worker's lock."""
+@transaction.atomic
+def lose(*, assignment: Assignment, at: datetime) -> bool:
+    """Mark an undecided assignment as lost, because the marketplace does not have it; return
+    whether this changed it.
+
+    Its responses no longer count, unless its HIT is gone, too: then they may have been paid.
+    """
+    worker = assignment.account.worker
+    lock_worker(worker)  # another sync may find it
+    undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
+    lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=at)
+    lapse_held(assignment=assignment.pk, at=at)
+    hit = Hit.objects.get(pk=assignment.hit_id)
+    if lost and hit.status != HitStatus.GONE:
+        discard_lost(campaign=hit.campaign, worker=worker, submission=assignment.pk, at=at)
+    return bool(lost)
+
+
+@transaction.atomic
+def find(*, assignment: int, at: datetime) -> None:
+    """Undo `lose`, if the assignment with this key is lost: the marketplace lists it again. Its
+    payment is held again, unless verdicts released it or its rejection was requested."""
+    row = Assignment.objects.select_related("hit__campaign", "account__worker").get(pk=assignment)
+    campaign, worker = row.hit.campaign, row.account.worker
+    lock_worker(worker)
+    lock_check_share(campaign)
+    lost = Assignment.objects.filter(pk=assignment, status=AssignmentStatus.LOST)
+    if lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None):
+        restore_found(campaign=campaign, worker=worker, submission=assignment, at=at)
+        _hold_found(assignment)
+
+
+def _hold_found(assignment: int) -> None:
     held = HeldPayment.objects.filter(submission=assignment)
     lapsed = held.filter(outcome=HeldOutcome.LAPSED)
     lapsed = lapsed.exclude(submission__responses__decisions__act=Act.REJECT)

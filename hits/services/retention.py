@@ -83,15 +83,15 @@ RULES: dict[str, Callable[..., int]] = {
 
 def tidy(*, at: datetime) -> Iterator[Outcome]:
     """Apply each rule and yield its outcome. A rule that fails does not stop the others."""
-    for what, delete in RULES.items():
+    for rule, delete in RULES.items():
         try:
             deleted = delete(at=at)
-        except (DomainError, Error) as error:
+        except (DomainError, Error, OSError) as error:
             # The next rule gets a new connection if this one was lost.
             drop_lost_connections()
-            log.warning("Could not delete %s: %s", what, one_line(error))
-            yield Outcome(what, error=one_line(error))
+            log.warning("Could not delete %s: %s", rule, one_line(error))
+            yield Outcome(rule, error=one_line(error))
         else:
             if deleted:
-                log.info("Deleted %d %s.", deleted, what)
-            yield Outcome(what, deleted)
+                log.info("Deleted %d %s.", deleted, rule)
+            yield Outcome(rule, deleted)

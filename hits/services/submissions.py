@@ -10,7 +10,7 @@ and answers that the page would have refused, are not paid until a person decide
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -31,20 +31,21 @@ from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
 from hits.mturk.hit_texts import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
-from hits.queries.worker_data import ERASED
-from hits.services.accounts import ErasedMeanwhile, locked_accounts
+from hits.services.accounts import ERASED, ErasedMeanwhile, locked_accounts
 from hits.services.hit_pages import close_pages
 from qualcontrol.models import HeldCause
 from qualcontrol.services.errors import AlreadyExcluded
 from qualcontrol.services.exclusions import exclude_worker
-from qualcontrol.services.held_payments import hold_payment
+from qualcontrol.services.held_payments import drop_problem, hold_payment
 from qualcontrol.services.intake import review_submitted
-from qualcontrol.services.sampling import hold_share
+from qualcontrol.services.locks import lock_workers, lock_workers_of_rounds
+from qualcontrol.services.sampling import lock_check_share
 
 log = logging.getLogger(__name__)
 
 # At most this many of the tasks that an answer's fields name are looked up.
 MOST_NAMED = 50
+NO_PRACTICE = "The practice is missing."
 # Stored length of an answer that fits no task; the rest is cut off.
 MOST_KEPT = 20_000
 
@@ -56,23 +57,30 @@ class Reported(NamedTuple):
     listed: ListedAssignment
 
 
-def without_erased(reported: Sequence[Reported]) -> list[Reported]:
-    """Those reported without the work of people whose data was erased on request. The marketplace
-    still lists it with their ids, and would make other workers of them."""
-    known = Assignment.objects.filter(
-        hit__in={each.hit.pk for each in reported},
-        assignment_id__in=[each.listed.assignment_id for each in reported],
+def of_erased(reported: Sequence[Reported]) -> dict[Reported, int]:
+    """Those reported that are the work of people whose data was erased on request, with the keys of
+    their assignments. The marketplace still lists it with their ids, and would make other workers
+    of them."""
+    if not reported:
+        return {}
+    stored = Assignment.objects.filter(
+        hit__in={row.hit.pk for row in reported},
+        assignment_id__in=[row.listed.assignment_id for row in reported],
         account__marketplace_id__startswith=ERASED,
     )
-    erased = set(known.values_list("hit__pk", "assignment_id")) if reported else set()
-    return [each for each in reported if (each.hit.pk, each.listed.assignment_id) not in erased]
+    keys = {
+        (hit, assignment_id): pk
+        for pk, hit, assignment_id in stored.values_list("pk", "hit__pk", "assignment_id")
+    }
+    pairs = [(row, keys.get((row.hit.pk, row.listed.assignment_id))) for row in reported]
+    return {row: key for row, key in pairs if key is not None}
 
 
 @transaction.atomic(savepoint=False)
 def take_submissions(
     *, campaign: Campaign, reported: Sequence[Reported], at: datetime
 ) -> list[tuple[Assignment, bool]]:
-    """Return the rows of submitted assignments of the campaign's HITs, and whether each is new.
+    """The rows of submitted assignments of the campaign's HITs, and whether each is new.
 
     For new assignments, create their responses, let quality control review them, close their pages,
     and hold the payments if needed. The number of statements does not grow with the number of
@@ -80,14 +88,20 @@ def take_submissions(
     """
     # In the order of the ids, so that two transactions that create the same accounts do not
     # deadlock. The workers are locked before the tasks, in the same order as an exclusion does.
-    workers = sorted({each.listed.worker_id for each in reported})
-    accounts = locked_accounts(endpoint=campaign.endpoint, marketplace_ids=workers)
+    workers = sorted({row.listed.worker_id for row in reported})
+    # Who fails a practice is excluded, which also discards what builds on their texts.
+    has_practice = bool(campaign.config.practice.captions)
+    accounts = locked_accounts(
+        endpoint=campaign.endpoint,
+        marketplace_ids=workers,
+        lock=lock_workers_of_rounds if has_practice else lock_workers,
+    )
     rows = _rows(reported, accounts)
-    new = [
-        (row, each.listed.answer)
-        for (row, is_new), each in zip(rows, reported, strict=True)
+    new = {
+        row: entry.listed.answer
+        for (row, is_new), entry in zip(rows, reported, strict=True)
         if is_new
-    ]
+    }
     if new:
         _take_new(campaign, new, at)
     return rows
@@ -99,32 +113,34 @@ def _rows(
     """The assignments' rows, and whether each was created now. The workers are locked. Raises
     ErasedMeanwhile."""
     same_ids = Assignment.objects.filter(
-        assignment_id__in=[each.listed.assignment_id for each in reported]
+        assignment_id__in=[entry.listed.assignment_id for entry in reported]
     )
-    known = {(row.assignment_id, row.account_id): row for row in same_ids.select_related("account")}
+    assignments = {
+        (row.assignment_id, row.account_id): row for row in same_ids.select_related("account")
+    }
     erased = {
         (row.hit_id, row.assignment_id)
-        for row in known.values()
+        for row in assignments.values()
         if row.account.marketplace_id.startswith(ERASED)
     }
-    if any((each.hit.pk, each.listed.assignment_id) in erased for each in reported):
-        # After `without_erased`, so that a worker was created anew for the deleted id.
+    if any((entry.hit.pk, entry.listed.assignment_id) in erased for entry in reported):
+        # After `of_erased`, so that a worker was created anew for the deleted id.
         raise ErasedMeanwhile("A worker's data was just erased. The next sync goes on.")
     rows, created = [], []
-    for hit, each in reported:
-        account = accounts[each.worker_id]
-        key = each.assignment_id, account.pk
-        is_new = key not in known
+    for hit, listed in reported:
+        account = accounts[listed.worker_id]
+        key = listed.assignment_id, account.pk
+        is_new = key not in assignments
         if is_new:
-            known[key] = Assignment(
-                assignment_id=each.assignment_id,
+            assignments[key] = Assignment(
+                assignment_id=listed.assignment_id,
                 account=account,
                 hit=hit,
-                accepted_at=each.accepted_at,
-                submitted_at=each.submitted_at,
+                accepted_at=listed.accepted_at,
+                submitted_at=listed.submitted_at,
             )
-            created.append(known[key])
-        rows.append((known[key], is_new))
+            created.append(assignments[key])
+        rows.append((assignments[key], is_new))
     submissions = Submission.objects.bulk_create(Submission() for _ in created)
     for row, submission in zip(created, submissions, strict=True):
         row.submission = submission
@@ -132,18 +148,18 @@ def _rows(
     return rows
 
 
-def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: datetime) -> None:
+def _take_new(campaign: Campaign, new: Mapping[Assignment, str], at: datetime) -> None:
     """Create the responses of new assignments, each with the XML of its answer."""
-    hold_share(campaign)
+    lock_check_share(campaign)
     pages = _pages_of(new)
     answers = _answers(campaign, new, pages)
-    _note_practice(campaign, new, answers)
+    _note_practice(campaign, answers)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
-    claimed |= _tasks_of_failed(campaign, new, answers)
-    found = add_all_submitted(
+    claimed |= _tasks_of_practised(campaign, answers)
+    added = add_all_submitted(
         submitted=[
-            Submitted(row.account.worker, answer.answers, row.pk)
-            for (row, _), answer in zip(new, answers, strict=True)
+            Submitted(answer.row.account.worker, answer.answers, answer.row.pk)
+            for answer in answers
         ],
         at=at,
         tasks=claimed,
@@ -152,17 +168,20 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
     # that was opened meanwhile stays until its time is over: its tasks were not locked in order.
     close_pages(page.pk for page in pages)
     problems: dict[int, list[str]] = {}
-    for answer, responses in zip(answers, found, strict=True):
+    for answer, responses in zip(answers, added, strict=True):
         problems |= answer.problems_of(responses)
     review_submitted(
-        campaign=campaign, responses=[*chain.from_iterable(found)], at=at, problems=problems
+        campaign=campaign, responses=[*chain.from_iterable(added)], at=at, problems=problems
     )
-    for (row, xml), answer, responses in zip(new, answers, found, strict=True):
-        if answer.has_failed_practice:
-            _exclude_failed(campaign, row.account.worker, answer.practice, at)
-        if not responses and not answer.practice:
+    for answer, responses in zip(answers, added, strict=True):
+        row = answer.row
+        if row.practice and not is_passed(campaign.config, row.practice):
+            _exclude_failed(campaign, row.account.worker, row.practice, at)
+        elif row.practice:
+            _accept_later_work(campaign, row)
+        if not responses and not row.practice:
             # The answer fits no task, so its text is stored with the assignment.
-            Assignment.objects.filter(pk=row.pk).update(unplaced_answer=xml[:MOST_KEPT])
+            Assignment.objects.filter(pk=row.pk).update(unplaced_answer=answer.xml[:MOST_KEPT])
         cause, why = answer.why_held(responses, problems)
         if cause:
             hold_payment(
@@ -175,46 +194,49 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
             )
 
 
-def _note_practice(
-    campaign: Campaign, new: Sequence[tuple[Assignment, str]], answers: Sequence["_Answer"]
-) -> None:
+def _note_practice(campaign: Campaign, answers: Sequence["_Answer"]) -> None:
     """Store the marks of workers' first practice, and mark the answers of workers who had none.
 
     The work after a practice may be read before it: a listing has the newest HIT first.
     """
     if not campaign.config.practice.captions:
         return
-    accounts = {row.account_id for row, _ in new}
+    accounts = {answer.row.account_id for answer in answers}
     earlier = Assignment.objects.of(campaign).filter(account__in=accounts)
-    earlier = earlier.exclude(pk__in=[row.pk for row, _ in new])
+    earlier = earlier.exclude(pk__in=[answer.row.pk for answer in answers])
     rows = list(earlier.values_list("account_id", "practice"))
-    known = {account for account, _ in rows}
+    with_earlier = {account for account, _ in rows}
     practised = {account for account, marks in rows if marks}
-    pairs = [(row, answer) for (row, _), answer in zip(new, answers, strict=True)]
-    for row, answer in sorted(pairs, key=lambda pair: pair[0].submitted_at):
-        answer.is_first = row.account_id not in known
-        answer.may_practise = row.account_id not in practised
-        known.add(row.account_id)
-        row.practice = answer.practice
-        if row.practice:
-            practised.add(row.account_id)
-    Assignment.objects.bulk_update([row for row, _ in new if row.practice], ["practice"])
+    for answer in sorted(answers, key=lambda answer: answer.row.submitted_at):
+        account = answer.row.account_id
+        answer.is_first = account not in with_earlier
+        with_earlier.add(account)
+        if account not in practised:
+            answer.row.practice = answer.marks()
+        if answer.row.practice:
+            practised.add(account)
+    with_marks = [answer.row for answer in answers if answer.row.practice]
+    Assignment.objects.bulk_update(with_marks, ["practice"])
 
 
-def _tasks_of_failed(
-    campaign: Campaign, new: Sequence[tuple[Assignment, str]], answers: Sequence["_Answer"]
-) -> set[int]:
-    """The tasks with work of those who did not pass the practice, as their exclusion changes
-    them."""
-    failed = {
-        row.account.worker_id
-        for (row, _), answer in zip(new, answers, strict=True)
-        if answer.has_failed_practice
-    }
-    if not failed:
+def _tasks_of_practised(campaign: Campaign, answers: Sequence["_Answer"]) -> set[int]:
+    """The tasks with earlier read work of those whose practice this is, because it changes that
+    work: who did not pass is excluded, and for who passed the practice is not missing."""
+    workers = {answer.row.account.worker_id for answer in answers if answer.row.practice}
+    if not workers:
         return set()
-    work = Response.objects.of(campaign).counting().filter(worker__in=failed)
+    work = Response.objects.of(campaign).filter(worker__in=workers)
     return set(work.values_list("task_id", flat=True))
+
+
+def _accept_later_work(campaign: Campaign, practice: Assignment) -> None:
+    """Take back that the worker's later work, which was read before, lacks the practice."""
+    later = Assignment.objects.of(campaign).filter(
+        account=practice.account_id, submitted_at__gt=practice.submitted_at
+    )
+    if later.exists():
+        worker, keys = practice.account.worker, later.values("pk")
+        drop_problem(campaign=campaign, worker=worker, submissions=keys, problem=NO_PRACTICE)
 
 
 def _exclude_failed(campaign: Campaign, worker: Worker, marks: str, at: datetime) -> None:
@@ -224,19 +246,19 @@ def _exclude_failed(campaign: Campaign, worker: Worker, marks: str, at: datetime
         exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
 
 
-def _pages_of(new: Sequence[tuple[Assignment, str]]) -> list[TaskPage]:
+def _pages_of(new: Collection[Assignment]) -> list[TaskPage]:
     """The pages that were opened under these assignments in their HITs, by whichever worker."""
     pages = TaskPage.objects.filter(
-        hit__in={row.hit_id for row, _ in new},
-        assignment_id__in=[row.assignment_id for row, _ in new],
+        hit__in={row.hit_id for row in new},
+        assignment_id__in=[row.assignment_id for row in new],
     )
-    theirs = {(row.hit_id, row.assignment_id) for row, _ in new}
+    theirs = {(row.hit_id, row.assignment_id) for row in new}
     # A forged page may name an assignment of another HIT.
     return [page for page in pages if (page.hit_id, page.assignment_id) in theirs]
 
 
 def _answers(
-    campaign: Campaign, new: Sequence[tuple[Assignment, str]], pages: Sequence[TaskPage]
+    campaign: Campaign, new: Mapping[Assignment, str], pages: Sequence[TaskPage]
 ) -> list["_Answer"]:
     """The answers of new assignments, with the pages and tasks that they may belong to."""
     by_assignment: defaultdict[tuple[int, str], dict[str, TaskPage]] = defaultdict(dict)
@@ -244,18 +266,18 @@ def _answers(
         by_assignment[opened.hit_id, opened.assignment_id][opened.marketplace_id] = opened
     prefetch_related_objects(pages, Prefetch("claims", Claim.objects.order_by("pk")))
     answers = []
-    for row, xml in new:
+    for row, xml in new.items():
         of_assignment = by_assignment[row.hit_id, row.assignment_id]
         page = of_assignment.get(row.account.marketplace_id)
-        claimed = {claim.task_id for each in of_assignment.values() for claim in each.claims.all()}
-        worker_id = row.account.marketplace_id
-        answers.append(_Answer(campaign, worker_id, _fields(row, xml), page, frozenset(claimed)))
+        claimed = {claim.task_id for page in of_assignment.values() for claim in page.claims.all()}
+        fields = _fields(row, xml)
+        answers.append(_Answer(campaign, row, xml, fields, page, frozenset(claimed)))
     shown = set(chain.from_iterable(answer.shown for answer in answers))
     named = set(chain.from_iterable(answer.named for answer in answers))
     tasks = campaign.tasks.filter(Q(pk__in=shown) | Q(number__in=named))
-    found = list(tasks.with_subject().order_by("pk"))
+    candidates = list(tasks.with_subject().order_by("pk"))
     for answer in answers:
-        answer.candidates.extend(found)
+        answer.candidates.extend(candidates)
     return answers
 
 
@@ -269,28 +291,25 @@ def _fields(assignment: Assignment, xml: str) -> dict[str, str]:
 
 @dataclass
 class _Answer:
-    """The fields of an answer that the marketplace reports, and the page it was written on."""
+    """The answer of a new assignment, as the marketplace reports it, and the page it was written
+    on."""
 
     campaign: Campaign
-    worker_id: str
+    row: Assignment
+    xml: str
     fields: Mapping[str, str]
     page: TaskPage | None
     claimed: frozenset[int]  # tasks that all pages of the assignment claim
     candidates: list[Task] = field(default_factory=list)  # tasks, among others those it names
     is_first: bool = False  # of the worker's, in a campaign with a practice
-    may_practise: bool = False  # the worker has no marks yet
 
-    @cached_property
-    def practice(self) -> str:
-        """The marks of the practice that comes before a worker's first task."""
+    def marks(self) -> str:
+        """The marks of the practice that comes before a worker's first task, if it is with this
+        answer. Whether the answer `is_first` must be known."""
         signed = self.fields.get(PRACTICE, "")
         if not signed and self.page and self.is_first:  # a stranger may have forged a later page
             signed = self.page.fields.get(PRACTICE, "")
-        return read_marks(self.campaign, self.worker_id, signed) if self.may_practise else ""
-
-    @property
-    def has_failed_practice(self) -> bool:
-        return bool(self.practice) and not is_passed(self.campaign.config, self.practice)
+        return read_marks(self.campaign, self.row.account.marketplace_id, signed)
 
     @cached_property
     def shown(self) -> dict[int, bool | None]:
@@ -311,32 +330,32 @@ class _Answer:
         The marketplace's fields come before the page's, because only the worker can submit there.
         """
         on_page, elsewhere = self._tasks
-        found: dict[int, Answered] = {}
+        answered: dict[int, Answered] = {}
         for task, answer in islice(
             self._read([*on_page, *elsewhere], self.fields), self.campaign.config.hit.images
         ):
-            found[task.pk] = self._answered(task, answer)
+            answered[task.pk] = self._answered(task, answer)
         stored = self.page.fields if self.page else {}
-        missing = self.campaign.config.hit.images - len(found)
-        left = [task for task in on_page if task.pk not in found]
+        missing = self.campaign.config.hit.images - len(answered)
+        left = [task for task in on_page if task.pk not in answered]
         for task, answer in islice(self._read(left, stored), missing):
-            found[task.pk] = self._answered(task, answer)
-        return list(found.values())
+            answered[task.pk] = self._answered(task, answer)
+        return list(answered.values())
 
     def problems_of(self, responses: Sequence[Response]) -> dict[int, list[str]]:
-        """Return the problems that the page would have found in the responses, by response.
+        """The problems that the page would have found in the responses, by response.
 
         Answers that the page has checked are left out.
         """
-        found = {
+        by_response = {
             response.pk: self._problems(response.task)
             for response in responses
             if not self._was_checked(response.task)
         }
-        return {response: problems for response, problems in found.items() if problems}
+        return {response: problems for response, problems in by_response.items() if problems}
 
     def _problems(self, task: Task) -> list[str]:
-        skipped = ["The practice is missing."] if self.is_first and not self.practice else []
+        skipped = [NO_PRACTICE] if self.is_first and not self.row.practice else []
         try:
             KINDS[self.campaign.kind].check(task, self.campaign.config, self.fields)
         except AnswerRefused as error:
@@ -346,7 +365,7 @@ class _Answer:
         return skipped
 
     def _was_checked(self, task: Task) -> bool:
-        """Return whether the task page has checked this answer to the task."""
+        """Whether the task page has checked this answer to the task."""
         stored = self.page.fields if self.page else {}
         if task.number not in _numbers(stored):
             return False
@@ -361,11 +380,11 @@ class _Answer:
     def why_held(
         self, responses: Sequence[Response], problems: Mapping[int, Sequence[str]]
     ) -> tuple[HeldCause | None, str]:
-        """Return the cause for holding the payment, or None, and its explanation."""
-        against = [problems[each.pk] for each in responses if each.pk in problems]
+        """The cause for holding the payment, or None, and its explanation."""
+        against = [problems[response.pk] for response in responses if response.pk in problems]
         if against:
             return HeldCause.RULES, " ".join(chain.from_iterable(against))
-        if self.practice and self.campaign.config.practice.paid:
+        if self.row.practice and self.campaign.config.practice.paid:
             return None, ""  # a practice is an assignment of its own, without a task
         on_page = {task.pk for task in self._tasks[0]}
         # An answer to a task of the page may have no new response, if the worker has answered the
@@ -407,7 +426,7 @@ class _Answer:
         return on_page, elsewhere
 
     def _answered(self, task: Task, answer: Any) -> Answered:
-        """Return the answer with the time and the behaviour that were sent with it, if any."""
+        """The answer with the time and the behaviour that were sent with it, if any."""
         page = self.page
         if page is None or page.answered_at is None or str(task.number) not in page.counts:
             return Answered(task, answer)
@@ -425,7 +444,7 @@ class _Answer:
 
 
 def _numbers(fields: Mapping[str, str]) -> set[int]:
-    """Return the task numbers at the ends of the fields' names, at most MOST_NAMED."""
+    """The task numbers at the ends of the fields' names, at most MOST_NAMED."""
     ends = (name.rsplit("-", 1)[-1] for name in fields)
     # Numbers of ten digits may not fit the column.
     numbers = {int(end) for end in ends if end.isdecimal() and len(end) < 10}

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
+from django.utils import timezone
 
 from annotate.models import Campaign
 from background.failures import note_failure, solve_failure
@@ -58,9 +59,9 @@ def ask_for_sync(*, campaign: Campaign, user: User | None, at: datetime) -> Job:
 
 def sync_jobs(campaigns: Sequence[str] = ()) -> JobQuerySet:
     """The jobs that sync campaigns: all of them, or those of campaigns with these names."""
-    found = Job.objects.filter(kind__in=SYNCING)
+    jobs = Job.objects.filter(kind__in=SYNCING)
     return (
-        found.filter(about_any(Campaign.objects.filter(slug__in=campaigns))) if campaigns else found
+        jobs.filter(about_any(Campaign.objects.filter(slug__in=campaigns))) if campaigns else jobs
     )
 
 
@@ -81,37 +82,39 @@ def keep_problems(
     """
     # The lock is needed because two syncs of a campaign may end at the same time.
     Campaign.objects.locked(campaign.pk)
-    known = SyncProblem.objects.filter(campaign=campaign)
+    stored = SyncProblem.objects.filter(campaign=campaign)
     for subject, message in list(found.items())[:MOST_KEPT]:
-        again = known.filter(subject=subject)
+        again = stored.filter(subject=subject)
         if not again.update(message=message, last_at=at, times=F("times") + 1):
             SyncProblem.objects.create(
                 campaign=campaign, subject=subject, message=message, first_at=at, last_at=at
             )
     if is_complete:
-        known.filter(last_at__lt=at).exclude(subject__in=list(found)[:MOST_KEPT]).delete()
+        # Later ones were found at the same time; those of a clock that was ahead are older.
+        older = stored.filter(Q(last_at__lt=at) | Q(last_at__gt=timezone.now()))
+        older.exclude(subject__in=list(found)[:MOST_KEPT]).delete()
     _note_lasting(campaign, at)
 
 
 def _note_lasting(campaign: Campaign, at: datetime) -> None:
     """Put problems that came back LASTING times on the page of failures, or take them off it."""
     lasting = SyncProblem.objects.filter(campaign=campaign, times__gte=LASTING).order_by("pk")
-    found = dict(lasting.values_list("subject", "message"))
+    problems = dict(lasting.values_list("subject", "message"))
     about: Any = {"source": FailureSource.SYNC, "subject": campaign.slug, "at": at}
-    if not found:
+    if not problems:
         solve_failure(**about)
         return
     note_failure(
         **about,
         title=f"Sync {campaign}",
-        error=in_words(found),
+        error=in_words(problems),
         about=campaign,
         path=campaign.get_absolute_url(),
     )
 
 
 def in_words(problems: Mapping[str, str]) -> str:
-    """Return the first problems, one per line, and the number of further ones."""
+    """The first problems, one per line, and the number of further ones."""
     lines = [f"{subject}: {message}" for subject, message in list(problems.items())[:MOST_TOLD]]
     if more := len(problems) - len(lines):
         lines.append(f"And {more} more.")

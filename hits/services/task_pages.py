@@ -7,9 +7,9 @@ worker, a response or a barring; `hits.services.submissions` does, from the mark
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
@@ -21,13 +21,8 @@ from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.models import Assignment, Claim, Hit, TaskPage
 from hits.services import entry
-from hits.services.claims import (
-    NothingToDo,
-    claim_again,
-    claim_tasks,
-    give_back_places,
-    take_places_again,
-)
+from hits.services.accounts import ERASED
+from hits.services.claims import claim_again, claim_tasks, give_back_places, take_places_again
 from hits.services.hit_pages import (
     FrameParameters,
     HitPages,
@@ -35,6 +30,7 @@ from hits.services.hit_pages import (
     close_surplus,
     lock_pages,
 )
+from hits.services.visitors import visitor_of
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
@@ -48,10 +44,6 @@ class AlreadySubmitted(DomainError):
     def __init__(self, fields: Mapping[str, str] | None = None) -> None:
         super().__init__(gettext("You have submitted this task already. Thank you!"))
         self.fields = fields
-
-
-class WaitsForVerdicts(DomainError):
-    """The worker gets no new tasks until the worker's first responses are judged."""
 
 
 class NeedsPractice(DomainError):
@@ -89,7 +81,7 @@ class OpenPage:
 
     form: TaskForm
     tasks: Sequence[Task]
-    is_first: bool  # the worker has not submitted anything yet
+    is_first: bool  # the worker has not answered a page of the campaign yet
 
 
 class _Returned(Exception):
@@ -118,9 +110,12 @@ def open_page(
     UnknownHit, AlreadySubmitted, NothingToDo, WaitsForVerdicts, or NeedsPractice.
     """
     gives_back = True
+    # _Returned ends at most one turn: other pages of the HIT give back their places, and the next
+    # turn opens the page. _Done ends a turn that finds no open task on the worker's own page: it is
+    # closed, and the next turn makes a new one. The page, or any other exception, ends the loop.
+    # Pages are changed between two turns, because a transaction that waits for tasks must not have
+    # locked other tasks already.
     while True:
-        # Other pages are changed between two transactions, because a transaction that waits for
-        # tasks must not have locked other tasks already.
         try:
             return _open(campaign, frame, at, practice, gives_back=gives_back)
         except _Returned as found:
@@ -132,91 +127,8 @@ def open_page(
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
     """The page for a form that the worker has to correct."""
-    visitor = _visitor(campaign, form.frame)
+    visitor = visitor_of(campaign, form.frame)
     return OpenPage(form, _tasks(campaign, form), is_first=not visitor.has_written)
-
-
-class _Visitor(NamedTuple):
-    """The worker whose id a page's address has; `worker` is None if the marketplace never reported
-    a submission by them."""
-
-    worker: int | None
-    # Any answer, but not a practice; forged ones, too, but they only fold the instructions.
-    has_written: bool
-    has_submitted: bool  # this page's assignment
-    has_come: bool  # has submitted an assignment of the campaign
-    is_excluded: bool
-    is_paused: bool
-    has_open_first_checks: bool
-    written: int  # responses to the campaign, as far as its trial counts them
-
-    def refuse_new_task(self, campaign: Campaign) -> None:
-        """Raises WaitsForVerdicts or NothingToDo if the worker may not get a task now."""
-        if self.is_excluded or self.is_paused:
-            raise NothingToDo(gettext("There is nothing left in this campaign for you."))
-        trial = campaign.config.review.trial
-        if trial and self.written >= trial and self.has_open_first_checks:
-            raise WaitsForVerdicts(
-                gettext("Your first answers are being checked. You can continue later.")
-            )
-
-
-# In plain SQL, because each request for a task page needs it, and Django takes much longer to build
-# it than the database to answer it. A test compares it with `qualcontrol.models.worker_state`.
-_VISITOR = """
-SELECT account.worker_id,
-       EXISTS (SELECT 1 FROM annotate_response WHERE worker_id = account.worker_id)
-       OR EXISTS (
-           SELECT 1 FROM hits_taskpage AS page JOIN hits_hit AS hit ON hit.id = page.hit_id
-           WHERE page.marketplace_id = %(worker)s AND page.answered_at IS NOT NULL
-             AND hit.campaign_id = %(campaign)s
-             AND EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id)),
-       EXISTS (
-           SELECT 1 FROM hits_assignment AS assignment
-           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
-           WHERE assignment.account_id = account.id
-             AND assignment.assignment_id = %(assignment)s AND hit.hit_id = %(hit)s),
-       EXISTS (
-           SELECT 1 FROM hits_assignment AS assignment
-           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
-           WHERE assignment.account_id = account.id AND hit.campaign_id = %(campaign)s),
-       EXISTS (
-           SELECT 1 FROM qualcontrol_exclusion
-           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
-             AND lifted_at IS NULL),
-       EXISTS (
-           SELECT 1 FROM qualcontrol_pause
-           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
-             AND lifted_at IS NULL),
-       EXISTS (
-           SELECT 1 FROM qualcontrol_spotcheck AS spot_check
-           JOIN annotate_response AS response ON response.id = spot_check.response_id
-           WHERE response.worker_id = account.worker_id AND response.status <> 'DISCARDED'
-             AND spot_check.campaign_id = %(campaign)s AND spot_check.is_first
-             AND spot_check.verdict = ''),
-       (SELECT count(*) FROM (
-           SELECT 1 FROM annotate_response
-           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
-           LIMIT %(trial)s) AS counted)
-FROM (SELECT 1 AS one) AS one
-LEFT JOIN hits_workeraccount AS account
-    ON account.endpoint = %(endpoint)s AND account.marketplace_id = %(worker)s
-"""
-
-
-def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
-    """Read everything about the page's worker in one statement."""
-    values: dict[str, int | str] = {
-        "campaign": campaign.pk,
-        "endpoint": campaign.endpoint,
-        "trial": campaign.config.review.trial,
-        "worker": frame.worker_id,
-        "assignment": frame.assignment_id,
-        "hit": frame.hit_id,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_VISITOR, values)
-        return _Visitor(*cursor.fetchone())
 
 
 def _open(
@@ -226,7 +138,7 @@ def _open(
     with transaction.atomic():
         pages = lock_pages(campaign, frame)
         # Read after the lock: an ingest that closed the page has stored its assignment.
-        visitor = _visitor(campaign, frame)
+        visitor = visitor_of(campaign, frame)
         if visitor.has_submitted:
             raise AlreadySubmitted
         if gives_back and (returned := pages.returned(is_at_work=True)):
@@ -381,10 +293,10 @@ def _refuse_submitted(
     campaign: Campaign, frame: FrameParameters, fields: Mapping[str, str] | None = None
 ) -> None:
     submitted = Assignment.objects.filter(
+        Q(account__marketplace_id=frame.worker_id) | Q(account__marketplace_id__startswith=ERASED),
         hit__campaign=campaign,
         hit__hit_id=frame.hit_id,
         assignment_id=frame.assignment_id,
-        account__marketplace_id=frame.worker_id,
     )
     if submitted.exists():
         raise AlreadySubmitted(fields)
@@ -427,7 +339,7 @@ def _check(
         except AnswerMissing as error:
             problems[task.pk] = [Problem("missing", str(error))]
     missing = entry.problems_of(campaign, form.frame.worker_id, fields)
-    if missing and tasks and not _visitor(campaign, form.frame).has_written:
+    if missing and tasks and not visitor_of(campaign, form.frame).has_written:
         problems.setdefault(tasks[0].pk, []).extend(missing)
     if problems:
         raise AnswersRefused(problems)

@@ -14,8 +14,8 @@ from annotate.queries.releases import releases_with
 from corpora.reading.entries import open_entries
 from corpora.reading.files import MalformedFile
 from hits.models import Assignment, WorkerAccount
-from hits.queries.worker_data import ERASED, stored_ids
-from qualcontrol.services.discards import withdraw_responses
+from hits.services.accounts import ERASED, stored_ids
+from qualcontrol.services.withdrawals import withdraw_responses
 
 COLUMNS = ("worker_id", "assignment_id")
 
@@ -54,30 +54,32 @@ def withdraw_work(
     """Withdraw the responses of the assignments with these ids, listed by worker id; only of those
     `among`, if given. Repeating it changes nothing."""
     report = WithdrawalReport()
-    known: set[int] = set()
+    withdrawn_keys: set[int] = set()
     for worker_id, assignment_ids in listed.items():
         rows = Assignment.objects.all() if among is None else among
-        found = _assignments(worker_id, rows.filter(assignment_id__in=assignment_ids))
-        report.unknown += len(assignment_ids) - found.values("assignment_id").distinct().count()
-        for account in WorkerAccount.objects.filter(pk__in=found.values("account")).select_related(
-            "worker"
-        ):
+        assignments = _assignments(worker_id, rows.filter(assignment_id__in=assignment_ids))
+        report.unknown += (
+            len(assignment_ids) - assignments.values("assignment_id").distinct().count()
+        )
+        for account in WorkerAccount.objects.filter(
+            pk__in=assignments.values("account")
+        ).select_related("worker"):
             theirs = Response.objects.filter(
-                submission__in=found.filter(account=account).values("submission")
+                submission__in=assignments.filter(account=account).values("submission")
             )
             keys = set(theirs.values_list("pk", flat=True))
             # Syncs repeat the list: a worker without anything new is not locked.
             new = theirs.filter(withdrawn_at=None).exists()
-            done = (
+            withdrawn = (
                 withdraw_responses(worker=account.worker, responses=keys, actor=actor, at=at)
                 if new
                 else []
             )
-            known |= keys
-            report.withdrawn += len(done)
-            report.known_before += len(keys) - len(done)
-            report.campaigns |= {response.task.campaign.slug for response in done}
-    report.releases = releases_with(known)
+            withdrawn_keys |= keys
+            report.withdrawn += len(withdrawn)
+            report.known_before += len(keys) - len(withdrawn)
+            report.campaigns |= {response.task.campaign.slug for response in withdrawn}
+    report.releases = releases_with(withdrawn_keys)
     return report
 
 
@@ -97,7 +99,7 @@ def _assignments(worker_id: str, rows: QuerySet[Assignment]) -> QuerySet[Assignm
 
 def _read(path: Path, name: str) -> dict[str, set[str]]:
     """The assignment ids by worker id."""
-    found: dict[str, set[str]] = defaultdict(set)
+    by_worker: dict[str, set[str]] = defaultdict(set)
     with open_entries(path, name=name) as entries:
         entries.require(COLUMNS)
         for entry in entries.rows:
@@ -105,5 +107,5 @@ def _read(path: Path, name: str) -> dict[str, set[str]]:
             if entry.fault or not all(values):
                 reason = entry.fault or f"a value of {' or '.join(COLUMNS)} is missing"
                 raise MalformedFile(name, f"{reason}. Nothing was imported", entry.line)
-            found[values[0]].add(values[1])
-    return found
+            by_worker[values[0]].add(values[1])
+    return by_worker

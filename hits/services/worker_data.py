@@ -13,9 +13,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Replace
+from django.utils.crypto import get_random_string
 
 from annotate.models import Behaviour, Campaign, CampaignStatus, Caption, Response, Worker
-from background.models import Failure, Job, JobLine
+from background.models import Failure, Job, JobLine, Notice
 from corpora.errors import DomainError
 from corpora.wording import counted
 from hits.models import (
@@ -31,13 +32,15 @@ from hits.models import (
     WorkerBarring,
 )
 from hits.queries.settled import settled_since_release
-from hits.queries.worker_data import ERASED, digest_of, random_in_place_of_id
+from hits.services.accounts import ERASED, digest_of
 from hits.services.hit_pages import close_pages
 from qualcontrol.models import Appeal
 from qualcontrol.services.locks import lock_workers
 from shared.database.transactions import BATCH, delete_in_batches
 
 DELETED_TEXT = "(deleted at the worker's request)"
+# A call that syncs repeat for so long in vain is refused for good, as after a closed account.
+REFUSED_FOR_GOOD = timedelta(days=1)
 
 
 # Texts that may quote the marketplace, which may name a worker in an error.
@@ -46,10 +49,12 @@ QUOTING: tuple[tuple[type[Model], str], ...] = (
     (SyncProblem, "message"),
     (ProcessedMessage, "problem"),
     (ProcessedMessage, "body"),
+    (Bonus, "refusal"),
     (Job, "step"),
     (Job, "error"),
     (JobLine, "text"),
     (Failure, "error"),
+    (Notice, "text"),
 )
 IN_PLACE_OF_ID = "[id]"
 
@@ -157,7 +162,6 @@ def _remarks(worker: Worker) -> QuerySet[Caption]:
     return Caption.objects.filter(response__worker=worker).exclude(remark="")
 
 
-@transaction.atomic
 def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     """Delete what leads from the pseudonym to the person, also from texts about errors, how they
     worked, and what they wrote to the researcher in appeals and remarks; return what was deleted
@@ -166,10 +170,22 @@ def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     Answers stay: without the id they are no personal data, and a release never changes. Raises
     CannotErase if the worker is owed a decision, a payment or a message, because these need the id.
     """
-    lock_workers([worker.pk])
-    if obstacle := obstacle_to_erasure(worker):
+    if obstacle := obstacle_to_erasure(worker, at):
         raise CannotErase(obstacle)
-    done = preview_erasure(worker)
+    before = list(_pages(worker).values_list("pk", flat=True))
+    # In transactions of their own: one that closes many pages would lock tasks in no order.
+    close_pages(before)
+    erasure = _erase(worker, by, at)
+    return erasure._replace(pages=erasure.pages + len(before))
+
+
+@transaction.atomic
+def _erase(worker: Worker, by: User | None, at: datetime) -> Erasure:
+    lock_workers([worker.pk])
+    if obstacle := obstacle_to_erasure(worker, at):
+        raise CannotErase(obstacle)
+    erasure = preview_erasure(worker)
+    # Those that were opened meanwhile.
     close_pages(_pages(worker).values_list("pk", flat=True))
     Behaviour.objects.filter(response__worker=worker).delete()
     Response.objects.filter(worker=worker).update(seconds=None)
@@ -179,10 +195,10 @@ def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     accounts = WorkerAccount.objects.filter(worker=worker)
     for account in accounts.exclude(marketplace_id__startswith=ERASED):
         _delete_from_texts(account.marketplace_id)
-        account.marketplace_id = random_in_place_of_id()
+        account.marketplace_id = ERASED + get_random_string(32)
         account.id_deleted_at, account.erased_by = at, by
         account.save(update_fields=["marketplace_id", "id_deleted_at", "erased_by"])
-    return done
+    return erasure
 
 
 def _delete_from_texts(marketplace_id: str) -> None:
@@ -192,13 +208,13 @@ def _delete_from_texts(marketplace_id: str) -> None:
         quoting.update(**{column: without})
 
 
-def obstacle_to_erasure(worker: Worker) -> str:
+def obstacle_to_erasure(worker: Worker, at: datetime) -> str:
     """Why the worker's id is still needed; empty if it is not."""
     account = Q(account__worker=worker)
     undecided = Assignment.objects.undecided().filter(account).count()
     bonuses = Bonus.objects.unsent().filter(assignment__account__worker=worker).count()
     unsent = MessageRecipient.objects.filter(account, status=MessageStatus.PLANNED).count()
-    untold = WorkerBarring.objects.filter(account).exclude(is_in_force=F("is_wanted")).count()
+    untold = sum(not _is_refused(barring, at) for barring in _untold(worker))
     appeals = Appeal.objects.open().filter(exclusion__worker=worker).count()
     needs = [
         undecided and f"{counted(undecided, 'assignment')} not approved or rejected yet",
@@ -213,3 +229,16 @@ def obstacle_to_erasure(worker: Worker) -> str:
         f"The data of {worker} is still needed: {', '.join(need for need in needs if need)}. "
         "Decide and sync first, then erase the data."
     )
+
+
+def _untold(worker: Worker) -> QuerySet[WorkerBarring]:
+    """The worker's barrings that the marketplace was not told of yet."""
+    tellable = WorkerBarring.objects.filter(account__worker=worker, account__id_deleted_at=None)
+    untold = tellable.exclude(is_in_force=F("is_wanted"))
+    return untold.select_related("hit_type", "account__worker")
+
+
+def _is_refused(barring: WorkerBarring, at: datetime) -> bool:
+    """Whether syncs have failed to tell the marketplace for so long that it will never take it."""
+    problems = SyncProblem.objects.filter(campaign=barring.hit_type.campaign_id)
+    return problems.filter(subject=str(barring), first_at__lte=at - REFUSED_FOR_GOOD).exists()

@@ -25,8 +25,7 @@ from leaderboard.access import submitter_of
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
 from leaderboard.queries import allowance_of, board_of, image_list, numbers_of, turns_of_waiting
-from leaderboard.services.submissions import Declaration, submit
-from leaderboard.services.submitters import create_account
+from leaderboard.services.submissions import Declaration, create_account, submit
 from leaderboard.tasks import score_next
 from leaderboard.uploads import read_upload
 from shared.requests import client_address
@@ -51,7 +50,7 @@ def challenges(request: HttpRequest) -> HttpResponse:
     user, at = user_of(request), timezone.now()
     page = page_of(visible_to(user, at).order_by("-opens_at", "-pk"), request)
     own = set(Challenge.objects.visible_to(user).values_list("pk", flat=True))
-    rows = [(each, state_of(each, at), each.pk in own) for each in page]
+    rows = [(challenge, state_of(challenge, at), challenge.pk in own) for challenge in page]
     context = {"page": page, "at": at, "rows": rows}
     return render(request, "leaderboard/challenges.html", context)
 
@@ -66,11 +65,11 @@ def state_of(challenge: Challenge, at: datetime) -> str:
 def challenge(request: HttpRequest, name: str) -> HttpResponse:
     """A challenge: what to do, the limits, the user's own submissions, and the form."""
     user, at = user_of(request), timezone.now()
-    found = get_object_or_404(visible_to(user, at), name=name)
-    form = SubmissionForm(found, posted(request), request.FILES or None)
+    challenge = get_object_or_404(visible_to(user, at), name=name)
+    form = SubmissionForm(challenge, posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            submission = submit_upload(found, user, at=at, **form.cleaned_data)
+            submission = submit_upload(challenge, user, at=at, **form.cleaned_data)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
@@ -79,16 +78,16 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
                 f"“{submission.method}” has a caption for each image and waits to be scored. "
                 "Reload this page to see its scores.",
             )
-            return redirect(found)
-    page = page_of(Submission.objects.of(user).filter(challenge=found), request)
-    numbers, turns = numbers_of(found.release), turns_of_waiting()
+            return redirect(challenge)
+    page = page_of(Submission.objects.of(user).filter(challenge=challenge), request)
+    numbers, turns = numbers_of(challenge.release), turns_of_waiting()
     context = {
-        "challenge": found,
-        "state": state_of(found, at),
+        "challenge": challenge,
+        "state": state_of(challenge, at),
         "image_count": len(numbers),
-        "is_own": is_own(user, found),
+        "is_own": is_own(user, challenge),
         "examples": numbers[:2],
-        "allowance": allowance_of(found, user, at=at),
+        "allowance": allowance_of(challenge, user, at=at),
         "page": page,
         "rows": [(submission, turns.get(submission.pk)) for submission in page],
         "api_url": settings.SITE_URL + reverse("api-challenge-submissions", args=[name]),
@@ -121,9 +120,9 @@ def ask_for_scores() -> None:
 @require_safe
 def images(request: HttpRequest, name: str) -> HttpResponse:
     """Download the list of images, without captions."""
-    found = get_object_or_404(visible_to(user_of(request), timezone.now()), name=name)
-    response = JsonResponse({"images": list(image_list(found))})
-    response["Content-Disposition"] = f'attachment; filename="{found.name}-images.json"'
+    challenge = get_object_or_404(visible_to(user_of(request), timezone.now()), name=name)
+    response = JsonResponse({"images": list(image_list(challenge))})
+    response["Content-Disposition"] = f'attachment; filename="{challenge.name}-images.json"'
     return response
 
 
@@ -137,17 +136,17 @@ def may_see_board(user: Any, challenge: Challenge) -> bool:
 @limit_reads
 def board(request: HttpRequest, name: str) -> HttpResponse:
     """Show the board of one track, for all images or a subset, sorted by a metric."""
-    found = get_object_or_404(Challenge, name=name)
-    if not may_see_board(request.user, found):
+    challenge = get_object_or_404(Challenge, name=name)
+    if not may_see_board(request.user, challenge):
         raise Http404("This board is private.")
     asked = request.GET
     track = Track.EXTRA if asked.get("track") == Track.EXTRA else Track.PLAIN
     context = {
-        "challenge": found,
-        "is_own": is_own(request.user, found),
-        "tracks": Track.choices if found.has_extra_track else [],
+        "challenge": challenge,
+        "is_own": is_own(request.user, challenge),
+        "tracks": Track.choices if challenge.has_extra_track else [],
         "board": board_of(
-            found, track=track, subset=asked.get("subset", ""), sort=asked.get("sort", "")
+            challenge, track=track, subset=asked.get("subset", ""), sort=asked.get("sort", "")
         ),
     }
     return render(request, "leaderboard/board.html", context)

@@ -8,10 +8,16 @@ from django import forms
 from accounts.models import Team
 from accounts.pages.sign_in import NewAccountForm
 from annotate.models import Release
-from corpora.evaluation.scoring import METRICS
+from corpora.evaluation.metrics import METRICS
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from leaderboard.models import Challenge, Track
-from leaderboard.services.challenges import Rules
+from leaderboard.services.challenges import (
+    MOST_IN_TOTAL,
+    MOST_MEGABYTES,
+    MOST_SECONDS,
+    MOST_TITLE,
+    Rules,
+)
 from leaderboard.templatetags.leaderboard import metric_name
 from shared.number_fields import WholeNumberField
 
@@ -70,16 +76,16 @@ class LimitsForm(forms.Form):
         label="Submissions per day",
         help_text="Days begin at 0:00 UTC.",
     )
-    in_total = WholeNumberField(min_value=1, max_value=10_000, label="Submissions in total")
+    in_total = WholeNumberField(min_value=1, max_value=MOST_IN_TOTAL, label="Submissions in total")
     seconds = WholeNumberField(
         min_value=1,
-        max_value=86_400,
+        max_value=MOST_SECONDS,
         label="Time limit in seconds",
         help_text="For scoring one submission.",
     )
     megabytes = WholeNumberField(
         min_value=256,
-        max_value=1_000_000,
+        max_value=MOST_MEGABYTES,
         label="Memory limit in megabytes",
         help_text="For each process that scores.",
     )
@@ -95,7 +101,7 @@ class ChallengeForm(LimitsForm):
         max_length=100,
         help_text="Letters, digits, hyphens and underscores. It is part of the addresses.",
     )
-    title = forms.CharField(max_length=200)
+    title = forms.CharField(max_length=MOST_TITLE)
     description = forms.CharField(
         max_length=10_000,
         required=False,
@@ -131,7 +137,7 @@ class ChallengeForm(LimitsForm):
     def values(self) -> dict[str, Any]:
         """The arguments of `create_challenge`, from a valid form."""
         given = dict(self.cleaned_data)
-        rules = {each.name: given.pop(each.name) for each in fields(Rules)}
+        rules = {field.name: given.pop(field.name) for field in fields(Rules)}
         return {**given, "rules": Rules(**rules)}
 
 

@@ -33,9 +33,9 @@ def managed(request: HttpRequest, name: str, may: Right = Right.MANAGE) -> Chall
     """A challenge of the user's team; raises Http404, and PermissionDenied without the right."""
     related = ("release__campaign__team", "owner")
     rows = Challenge.objects.visible_to(user_of(request)).select_related(*related)
-    found = get_object_or_404(rows, name=name)
-    require(request, found.release.campaign.team, may)
-    return found
+    challenge = get_object_or_404(rows, name=name)
+    require(request, challenge.release.campaign.team, may)
+    return challenge
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,19 +59,19 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def manage(request: HttpRequest, name: str) -> HttpResponse:
     """A challenge's submissions and settings."""
-    found = managed(request, name, may=Right.VIEW)
+    challenge = managed(request, name, may=Right.VIEW)
     at = timezone.now()
-    rows = found.submissions.select_related("submitter__submitter", "withdrawn_by")
+    rows = challenge.submissions.select_related("submitter__submitter", "withdrawn_by")
     page = page_of(rows.order_by("-created_at", "-pk"), request)
     context = {
-        "challenge": found,
+        "challenge": challenge,
         "is_own": True,
-        "state": state_of(found, at),
+        "state": state_of(challenge, at),
         "stuck_since": stuck_since(at),
         "page": page,
         "rows": [(submission, team_of(submission)) for submission in page],
-        "closing_form": ClosingForm(initial={"closes_at": found.closes_at}),
-        "limits_form": LimitsForm(initial=vars(found)),
+        "closing_form": ClosingForm(initial={"closes_at": challenge.closes_at}),
+        "limits_form": LimitsForm(initial=vars(challenge)),
     }
     return render(request, "leaderboard/manage.html", context)
 
@@ -79,13 +79,13 @@ def manage(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, name: str) -> HttpResponse:
     """Publish the board, or make it private again."""
-    found = managed(request, name)
+    challenge = managed(request, name)
     with refusals_shown(request):
         if request.POST.get("board") == "private":
-            hide_board(challenge=found)
+            hide_board(challenge=challenge)
             messages.success(request, "The board is private now.")
         else:
-            publish_board(challenge=found, at=timezone.now())
+            publish_board(challenge=challenge, at=timezone.now())
             messages.success(request, "Everybody can see the board now.")
     return redirect("leaderboard:manage", name)
 
@@ -93,16 +93,16 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def closing(request: HttpRequest, name: str) -> HttpResponse:
     """Close the challenge now, or change when it closes."""
-    found = managed(request, name)
+    challenge = managed(request, name)
     form = ClosingForm(request.POST)
-    at = timezone.now()
-    if not form.is_valid():
+    is_now = "now" in request.POST
+    if not form.is_valid() and not is_now:
         messages.warning(request, "Enter a date and a time, such as 2027-01-31 12:00.")
         return redirect("leaderboard:manage", name)
-    closes_at = at if "now" in request.POST else form.cleaned_data["closes_at"]
+    closes_at = timezone.now() if is_now else form.cleaned_data["closes_at"]
     with refusals_shown(request):
-        set_closing(challenge=found, closes_at=closes_at)
-        messages.success(request, _closing_in_words(closes_at, is_now="now" in request.POST))
+        set_closing(challenge=challenge, closes_at=closes_at)
+        messages.success(request, _closing_in_words(closes_at, is_now=is_now))
     return redirect("leaderboard:manage", name)
 
 
@@ -117,14 +117,14 @@ def _closing_in_words(closes_at: Any, *, is_now: bool) -> str:
 @require_POST
 def limits(request: HttpRequest, name: str) -> HttpResponse:
     """Change the limits of submissions and of scoring."""
-    found = managed(request, name)
+    challenge = managed(request, name)
     form = LimitsForm(request.POST)
     if not form.is_valid():
         for field, errors in form.errors.items():
             messages.warning(request, f"{form[field].label}: {errors[0]}")
         return redirect("leaderboard:manage", name)
     with refusals_shown(request):
-        set_limits(challenge=found, **form.cleaned_data)
+        set_limits(challenge=challenge, **form.cleaned_data)
         messages.success(request, "The limits are changed.")
     return redirect("leaderboard:manage", name)
 
@@ -132,8 +132,8 @@ def limits(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Take a submission off the board, with a reason."""
-    found = managed(request, name)
-    submission = _submission_of(found, pk)
+    challenge = managed(request, name)
+    submission = _submission_of(challenge, pk)
     form = WithdrawalForm(posted(request))
     if request.method == "POST" and form.is_valid():
         with refusals_shown(request):
@@ -146,7 +146,7 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             messages.success(request, f"“{submission.method}” is withdrawn.")
         return redirect("leaderboard:manage", name)
     context = {
-        "challenge": found,
+        "challenge": challenge,
         "is_own": True,
         "submission": submission,
         "team": team_of(submission),
@@ -159,9 +159,9 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @require_POST
 def score_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Queue the human baseline again after its scoring failed."""
-    found = managed(request, name)
+    challenge = managed(request, name)
     with refusals_shown(request):
-        queue_again(submission=_submission_of(found, pk), at=timezone.now())
+        queue_again(submission=_submission_of(challenge, pk), at=timezone.now())
         ask_for_scores()
         messages.success(request, "The human baseline waits to be scored again.")
     return redirect("leaderboard:manage", name)
@@ -175,5 +175,5 @@ def _submission_of(challenge: Challenge, pk: int) -> Submission:
 @require_safe
 def table(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download all submissions with their scores as CSV."""
-    found = managed(request, name, may=Right.VIEW)
-    return csv_download(f"{found.name}-submissions", submission_table(found))
+    challenge = managed(request, name, may=Right.VIEW)
+    return csv_download(f"{challenge.name}-submissions", submission_table(challenge))

@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.models import Release, Role
+from annotate.services import names
 from annotate.services.judgements import judged_captions, numbers_in
-from annotate.services.selections import SLUG
 from corpora.errors import DomainError
 from corpora.evaluation.correlation import judged_of, told_apart
 from corpora.evaluation.judgements import criteria_of, systems_in
-from corpora.evaluation.scoring import METRICS, OFFICIAL_ONLY
+from corpora.evaluation.metrics import METRICS, OFFICIAL_ONLY
 from corpora.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
 from corpora.language.languages import is_english
 from corpora.wording import counted
@@ -68,6 +68,10 @@ DEFAULTS = {
     "seconds": 600,
     "megabytes": 4096,
 }
+MOST_IN_TOTAL = 10_000
+MOST_SECONDS = 86_400
+MOST_MEGABYTES = 1_000_000
+MOST_TITLE = 200
 # Names that stand for pages under /challenges/.
 RESERVED = {"new", "sign-up"}
 
@@ -84,6 +88,8 @@ def create_challenge(
 ) -> Challenge:
     """Create a challenge, and queue its human baseline for scoring; raises ChallengeRefused."""
     _check_name(name)
+    if len(title) > MOST_TITLE:
+        raise ChallengeRefused(f"The title of a challenge has at most {MOST_TITLE} characters.")
     _check_release(release)
     _check_rules(rules)
     if rules.tokeniser == OFFICIAL and not is_english(release.language):
@@ -108,11 +114,7 @@ def create_challenge(
 def _check_name(name: str) -> None:
     if name in RESERVED:
         raise ChallengeRefused(f"A challenge cannot be called {name!r}. Choose another name.")
-    if not SLUG.fullmatch(name):
-        raise ChallengeRefused(
-            f"{name!r} cannot be the name of a challenge: use up to 100 letters, digits, hyphens "
-            "and underscores."
-        )
+    names.check(name, "challenge")
 
 
 def _check_release(release: Release) -> None:
@@ -146,6 +148,12 @@ def _check_limits(per_day: int, in_total: int, seconds: int, megabytes: int) -> 
         )
     if seconds < 1 or megabytes < 1:
         raise ChallengeRefused("Scoring needs limits of at least 1 second and 1 MB.")
+    if in_total > MOST_IN_TOTAL:
+        raise ChallengeRefused(f"An account can make at most {MOST_IN_TOTAL:,} submissions.")
+    if seconds > MOST_SECONDS or megabytes > MOST_MEGABYTES:
+        raise ChallengeRefused(
+            f"Scoring can have at most {MOST_SECONDS:,} seconds and at most {MOST_MEGABYTES:,} MB."
+        )
 
 
 def _check_metrics(rules: Rules) -> None:
@@ -197,21 +205,21 @@ def set_people(*, challenge: Challenge, release: Release, criterion: str | None)
     criteria = criteria_of(captions)
     if criterion is None:
         criterion = TOTAL if TOTAL in criteria else criteria[0]
-    rated = [one for one in captions if criterion in one.ratings]
+    rated = [caption for caption in captions if criterion in caption.ratings]
     if release.campaign.team != challenge.release.campaign.team or not rated:
         raise ChallengeRefused(
             f"{release} has no ratings by {criterion} for this team's challenge."
         )
-    systems = sorted({one.source for one in rated})
-    means = [fmean(one.ratings[criterion]) for one in rated]
+    systems = sorted({caption.source for caption in rated})
+    means = [fmean(caption.ratings[criterion]) for caption in rated]
     scores, pairs = told_apart(judged_of(rated, means, systems))
     numbers = numbers_in(challenge.release, release)
     sources = {}
     for submission in challenge.submissions.scored().select_related("file"):
         texts = captions_submitted(submission)
         own = {image: texts.get(number, "") for image, number in numbers.items()}
-        if found := systems_in(rated, own):
-            sources[submission.pk] = min(found)
+        if matching := systems_in(rated, own):
+            sources[submission.pk] = min(matching)
     people = {
         "release": release.name,
         "criterion": criterion,

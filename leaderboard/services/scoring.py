@@ -48,11 +48,11 @@ def _take(at: datetime) -> Submission | None:
         return None
     return claim(
         Submission.objects.waiting().select_related("challenge__release"),
-        lambda found: {
+        lambda submission: {
             "status": SubmissionStatus.RUNNING,
-            "due_at": at + timedelta(seconds=found.challenge.seconds) + GRACE,
+            "due_at": at + timedelta(seconds=submission.challenge.seconds) + GRACE,
             "slot": slot,
-            "log": _with_line(f"Run {found.attempts + 1} started.", at),
+            "log": _with_line(f"Run {submission.attempts + 1} started.", at),
         },
     )
 

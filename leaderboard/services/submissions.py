@@ -1,15 +1,25 @@
-"""Take submissions within the limits, and withdraw them."""
+"""Create accounts of submitters, take their submissions within the limits, and withdraw them."""
 
 import hashlib
 import zlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.crypto import salted_hmac
 
 from corpora.errors import DomainError
-from leaderboard.models import Challenge, Submission, SubmissionStatus, SubmittedFile, Track
+from leaderboard.models import (
+    Challenge,
+    Submission,
+    SubmissionStatus,
+    SubmittedFile,
+    Submitter,
+    Track,
+)
 from leaderboard.queries import allowance_of, check_results, day_of, next_day
 from leaderboard.services.scoring import NO_RUN, SubmissionRefused
 from leaderboard.uploads import json_bytes
@@ -113,11 +123,11 @@ def _no_more_today(challenge: Challenge, at: datetime) -> LimitReached:
 
 def _check_new(challenge: Challenge, submitter: User, track: str, digest: str) -> None:
     same = challenge.submissions.filter(submitter=submitter, track=track, sha256=digest)
-    known = same.exclude(status=SubmissionStatus.FAILED).first()
-    if known is not None:
+    earlier = same.exclude(status=SubmissionStatus.FAILED).first()
+    if earlier is not None:
         raise SubmittedBefore(
-            f"You submitted this file on {known.created_at:%-d %b %Y, %H:%M} UTC as "
-            f"“{known.method}”. It does not count again."
+            f"You submitted this file on {earlier.created_at:%-d %b %Y, %H:%M} UTC as "
+            f"“{earlier.method}”. It does not count again."
         )
 
 
@@ -160,3 +170,46 @@ def withdraw(*, submission: Submission, reason: str, actor: User, at: datetime) 
         raise SubmissionRefused(
             "Only a submission that waits, runs or has scores can be withdrawn."
         )
+
+
+ACCOUNTS_PER_ADDRESS = 5
+PER = timedelta(days=1)
+
+
+class SignUpRefused(DomainError):
+    """The account cannot be created."""
+
+
+def create_account(*, name: str, password: str, team: str, address: str, at: datetime) -> Submitter:
+    """Create a submitter's account for somebody at this address; raises SignUpRefused."""
+    if not settings.SUBMITTERS_MAY_SIGN_UP:
+        raise SignUpRefused("Ask the owner of the challenge for an account.")
+    digest = salted_hmac("leaderboard.sign_up", address, algorithm="sha256").hexdigest()
+    recent = Submitter.objects.filter(address=digest, created_at__gt=at - PER)
+    if recent.count() >= ACCOUNTS_PER_ADDRESS:
+        raise SignUpRefused(
+            f"{ACCOUNTS_PER_ADDRESS} accounts were created from your network within a day. Try "
+            "again tomorrow, or ask the owner of the challenge for an account."
+        )
+    return create_submitter(name=name, password=password, team=team, address=digest, at=at)
+
+
+def create_submitter(
+    *, name: str, password: str, team: str, at: datetime, address: str = ""
+) -> Submitter:
+    """Create an account that may use the evaluation server only; raises SignUpRefused.
+
+    `address` is the digest of the network address of a person who signed up.
+    """
+    if User.objects.filter(username__iexact=name).exists():
+        raise SignUpRefused(f"The name {name} is in use. Choose another one.")
+    try:
+        User(username=name, password="-").clean_fields()
+        Submitter(team=team).clean_fields(exclude=["user", "created_at"])
+        with transaction.atomic():
+            user = User.objects.create_user(name, password=password)
+            return Submitter.objects.create(user=user, team=team, address=address, created_at=at)
+    except ValidationError as error:
+        raise SignUpRefused(f"{name!r}: {' '.join(error.messages)}") from error
+    except IntegrityError as error:
+        raise SignUpRefused(f"The name {name} is in use. Choose another one.") from error

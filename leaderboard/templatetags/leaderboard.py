@@ -44,7 +44,11 @@ def scores_table(submission: Submission) -> dict[str, Any]:
     metrics, _ = names_of([submission])
     counts = {"": scores["images"], **scores["subset_images"]}
     rows = [
-        (name, count, [figure(figures_of(submission, name).get(one), count) for one in metrics])
+        (
+            name,
+            count,
+            [figure(figures_of(submission, name).get(metric), count) for metric in metrics],
+        )
         for name, count in counts.items()
     ]
     return {

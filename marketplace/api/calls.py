@@ -114,10 +114,10 @@ def find_qualification_type(call: Call) -> QualificationType:
     """The requester's own qualification type that the call names; raises DoesNotExist."""
     public_id = call.params["QualificationTypeId"]
     mine = call.requester.qualification_types
-    found = mine.filter(public_id=public_id, is_deleted=False).first()
-    if found is None:
+    qualification_type = mine.filter(public_id=public_id, is_deleted=False).first()
+    if qualification_type is None:
         raise no_such_type(public_id)
-    return found
+    return qualification_type
 
 
 Row = TypeVar("Row", bound=Model)

@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import wraps
 from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, JsonResponse
+from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
@@ -73,7 +74,7 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
             raise Http404
         try:
             result = change(json.loads(request.body or b"{}"))
-        except (TypeError, ValueError, KeyError, InvalidOperation) as error:
+        except (TypeError, ValueError, KeyError, ArithmeticError) as error:
             return JsonResponse({"error": str(error)}, status=400)
         return JsonResponse({"now": clock.now().timestamp(), **(result or {})})
 
@@ -89,6 +90,7 @@ def set_clock(body: dict[str, Any]) -> None:
             rehearsal.clock_offset = timedelta()
         else:
             rehearsal.clock_offset += timedelta(seconds=seconds)
+            timezone.now() + rehearsal.clock_offset  # or OverflowError
     while seconds is not None and sweep(at=clock.now()):
         pass
 

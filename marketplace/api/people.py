@@ -25,12 +25,12 @@ from marketplace.api.signing import MUST_BE_SIGNED, authenticate, count_call
 from marketplace.api.validation import can_be_stored
 from marketplace.errors import DoesNotExist, DomainError, GroupRefused
 from marketplace.models import HitType, PeopleGroup, Requester
-from marketplace.pages import links
 from marketplace.pages.links import group_url
 from marketplace.services import mail_invitations, people_groups, people_work
 from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
 from marketplace.services.people_groups import GroupPlan
+from shared.mail import sends_email
 
 TEXTS = ("name", "language", "organizer", "purpose", "contact", "consent")
 Handler = Callable[..., Any]
@@ -110,10 +110,10 @@ def _takes(**types: type) -> Callable[[Handler], Handler]:
 
 
 def _find(requester: Requester, pk: int) -> PeopleGroup:
-    found = requester.people_groups.filter(pk=pk).first()
-    if found is None:
+    group = requester.people_groups.filter(pk=pk).first()
+    if group is None:
         raise _Refused(404, f"There is no group {pk} of yours.")
-    return found
+    return group
 
 
 def _plan(given: Mapping[str, Any]) -> GroupPlan:
@@ -133,11 +133,15 @@ def _shown(group: PeopleGroup) -> dict[str, Any]:
         "page": settings.MARKETPLACE_URL + reverse("operator:people_group", args=[group.pk]),
         "is_open": group.is_open,
         "link": group_url(group) if group.is_open else None,
-        "sends_mail": links.is_configured(),
-        "members": group.memberships.filter(withdrawn_at=None).count(),
+        "sends_mail": sends_email(),
+        "members": group.memberships.filter(withdrawn_at=None, worker__erased_at=None).count(),
         "tasks": [
-            {"hit_type_id": each.hit_type.public_id, "share": each.share, "is_open": each.is_open}
-            for each in group.offers.select_related("hit_type").order_by("pk")
+            {
+                "hit_type_id": offer.hit_type.public_id,
+                "share": offer.share,
+                "is_open": offer.is_open,
+            }
+            for offer in group.offers.select_related("hit_type").order_by("pk")
         ],
         "invitations": {
             "addresses": invited.count(),
@@ -205,7 +209,7 @@ def _close_tasks(requester: Requester, pk: int, hit_type: str, **_: Any) -> dict
 @_takes(addresses=list)
 def _invite(requester: Requester, pk: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
     group, at = _find(requester, pk), clock.now()
-    if not links.is_configured():
+    if not sends_email():
         raise GroupRefused("This marketplace sends no e-mail. Send people the link instead.")
     addresses = mail_invitations.addresses_in(" ".join(map(str, given.get("addresses", []))))
     with noted(actor=requester.name, action="InvitePeople", about=group.name, at=at):
@@ -225,14 +229,15 @@ def _replace_link(requester: Requester, pk: int, *, given: Mapping[str, Any]) ->
 def _describe(requester: Requester, hit_type: str, *, given: Mapping[str, str]) -> dict[str, Any]:
     """Note what HITs belong to; answer with the operators' page of them, what was withdrawn, and
     who can do more."""
-    found = find_hit_type(requester, hit_type)
+    found_type = find_hit_type(requester, hit_type)
     describe(
-        hit_type=found, **{name: given.get(name, "") for name in ("campaign", "language", "url")}
+        hit_type=found_type,
+        **{name: given.get(name, "") for name in ("campaign", "language", "url")},
     )
     return {
-        "page": _operators_page(found),
-        "withdrawn": sum(1 for _ in people_work.withdrawals(found.offers.all())),
-        "members": people_work.members_of(found),
+        "page": _operators_page(found_type),
+        "withdrawn": sum(1 for _ in people_work.withdrawals(found_type.offers.all())),
+        "members": people_work.members_of(found_type),
     }
 
 
@@ -255,7 +260,7 @@ def _withdrawals(requester: Requester, hit_type: str) -> list[dict[str, str]]:
 def _names(requester: Requester, hit_type: str) -> dict[str, Any]:
     """The people who have agreed that the requester sees their names, and how many have not."""
     named, unnamed = people_work.people_of(find_hit_type(requester, hit_type))
-    people = [{"worker_id": each.public_id, "name": each.name} for each in named]
+    people = [{"worker_id": worker.public_id, "name": worker.name} for worker in named]
     return {"people": people, "unnamed": unnamed}
 
 

@@ -42,7 +42,7 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "AssignmentDurationInSeconds": int(hit_type.assignment_duration.total_seconds()),
         "RequesterAnnotation": hit.requester_annotation or None,
         "QualificationRequirements": [
-            requirement_shape(each) for each in hit_type.qualification_requirements
+            requirement_shape(requirement) for requirement in hit_type.qualification_requirements
         ],
         "HITReviewStatus": "NotReviewed",
         "NumberOfAssignmentsPending": hit.pending,

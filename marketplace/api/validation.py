@@ -112,7 +112,7 @@ def _string_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
 
 def can_be_stored(text: str) -> bool:
     """Whether a database takes the text: without NUL and halves of surrogate pairs."""
-    return not ("\x00" in text or any("\ud800" <= each <= "\udfff" for each in text))
+    return not ("\x00" in text or any("\ud800" <= character <= "\udfff" for character in text))
 
 
 def _integer_problems(shape: Any, value: Any, path: str) -> Iterator[str]:

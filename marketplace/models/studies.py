@@ -3,7 +3,7 @@
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from marketplace.models.accounts import Worker
@@ -108,11 +108,20 @@ class Participation(models.Model):
     def __str__(self) -> str:
         return f"{self.worker} in {self.study}"
 
+    def later(self) -> models.QuerySet["Participation"]:
+        """The worker's participations in studies of the same HITs that began after this one."""
+        return self.worker.participations.filter(
+            study__hit_type=self.study.hit_type_id, started_at__gt=self.started_at
+        )
+
     def assignments(self) -> AssignmentQuerySet:
-        """The worker's assignments of the study's HITs since joining."""
-        return self.worker.assignments.filter(
+        """The worker's assignments of the study's HITs, from joining it until joining another study
+        of the same HITs: each assignment counts for one study."""
+        mine = self.worker.assignments.filter(
             hit__hit_type_id=self.study.hit_type_id, accepted_at__gte=self.started_at
         )
+        others = self.later().filter(started_at__lte=OuterRef("accepted_at"))
+        return mine.filter(~Exists(others))
 
 
 class AttentionCheck(models.Model):

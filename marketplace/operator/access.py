@@ -60,6 +60,22 @@ def operator_required(
     return wrapped
 
 
+def operator_page(
+    *methods: str,
+) -> Callable[
+    [Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase]],
+    Callable[Concatenate[HttpRequest, Rest], HttpResponseBase],
+]:
+    """A view for operators that takes these methods."""
+
+    def decorate(
+        view: Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase],
+    ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
+        return require_http_methods(list(methods))(operator_required(view))
+
+    return decorate
+
+
 def logged(request: OperatorRequest, action: str, about: str) -> AbstractContextManager[None]:
     """Log the operator's action in the block, or the error that it raises."""
     actor = f"operator {request.user.get_username()}"
@@ -68,7 +84,7 @@ def logged(request: OperatorRequest, action: str, about: str) -> AbstractContext
 
 @contextmanager
 def logged_with_message(
-    request: OperatorRequest, action: str, about: str, done: str
+    request: OperatorRequest, action: str, about: str, success: str
 ) -> Iterator[None]:
     """Log the action in the block and show the operator its result or refusal."""
     try:
@@ -77,7 +93,7 @@ def logged_with_message(
     except DomainError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, done)
+        messages.success(request, success)
 
 
 def form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
@@ -119,6 +135,6 @@ def newest_first(request: HttpRequest, rows: QuerySet[Row]) -> KeyPage[Row]:
     is_first = not (before.isascii() and before.isdigit() and len(before) < 19)
     if not is_first:
         rows = rows.filter(pk__lt=int(before))
-    found = list(rows.order_by("-pk")[: SIZE + 1])
-    page = found[:SIZE]
-    return KeyPage(page, page[-1].pk if len(found) > SIZE else None, is_first)
+    newest = list(rows.order_by("-pk")[: SIZE + 1])
+    page = newest[:SIZE]
+    return KeyPage(page, page[-1].pk if len(newest) > SIZE else None, is_first)

@@ -30,7 +30,7 @@ from marketplace.operator.access import (
     get_or_post,
     logged,
     logged_with_message,
-    operator_required,
+    operator_page,
 )
 from marketplace.operator.forms import OperatorForm, SignInForm
 from marketplace.services import operators as services
@@ -56,13 +56,20 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     problem, status = "", 200
     if form.is_valid():
         try:
-            for who in (f"name:{form.cleaned_data['name']}", f"address:{client_address(request)}"):
+            attempts = [
                 count_attempt(what="operator", who=who, most=MOST_TRIES, at=timezone.now())
+                for who in (
+                    f"name:{form.cleaned_data['name']}",
+                    f"address:{client_address(request)}",
+                )
+            ]
         except TooManyAttempts as error:
             problem, status = str(error), 429
         else:
             operator = form.operator()
             if operator is not None:
+                for attempt in attempts:
+                    attempt.delete()
                 request.session.flush()
                 login(request, operator)
                 return redirect(_next_page(request))
@@ -202,8 +209,7 @@ class NewPasswordView(PasswordResetConfirmView):
         return response
 
 
-@get_or_post
-@operator_required
+@operator_page("GET", "POST")
 def operators(request: OperatorRequest) -> HttpResponse:
     """List the operators; add one on POST, and show the link with which they set a password."""
     form, added, link = OperatorForm(request.POST or None), "", ""
@@ -239,30 +245,28 @@ def _password_link(operator: User) -> str:
     return settings.MARKETPLACE_URL + reverse("operator:new_password", args=[key, token])
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def site_account(request: OperatorRequest, pk: int) -> HttpResponse:
     """Let an account of the requester site sign in as an operator, or nobody."""
     operator = get_object_or_404(services.all_operators(), pk=pk)
     name = request.POST.get("name", "").strip()[:150]
-    done = (
+    success = (
         f"{name} of the requester site signs in here as {operator}."
         if name
         else f"Nobody of the requester site signs in as {operator}."
     )
     action = "allowed a sign-in from the requester site"
     about = f"{operator}: {name or 'nobody'}"
-    with logged_with_message(request, action, about, done):
+    with logged_with_message(request, action, about, success):
         services.set_site_account(operator=operator, name=name)
     return redirect("operator:operators")
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def remove_operator(request: OperatorRequest, pk: int) -> HttpResponse:
     """Remove another operator; their sessions end."""
-    other = get_object_or_404(services.all_operators(), pk=pk)
-    name = other.get_username()
+    operator = get_object_or_404(services.all_operators(), pk=pk)
+    name = operator.get_username()
     with logged_with_message(request, "removed an operator", name, f"Operator {name} removed."):
-        services.remove_operator(operator=other, actor=request.user)
+        services.remove_operator(operator=operator, actor=request.user)
     return redirect("operator:operators")

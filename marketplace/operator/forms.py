@@ -22,7 +22,7 @@ from marketplace.services.mail_invitations import MOST_ADDRESSES, addresses_in
 from marketplace.services.operators import MOST_MONEY
 from marketplace.services.people_groups import MOST_SHARE, GroupPlan
 from marketplace.services.studies import StudyPlan
-from marketplace.services.workers import WorkerProfile
+from marketplace.services.workers import MOST_APPROVED, WorkerProfile
 from shared.number_fields import AmountField, WholeNumberField
 from shared.second_factors.pages import SignInCodeForm
 
@@ -39,12 +39,12 @@ class SignInForm(SignInCodeForm):
 
     def operator(self) -> User | None:
         """The operator with this name, password and code, or None."""
-        found = authenticate(
+        user = authenticate(
             username=self.cleaned_data["name"],
             password=self.cleaned_data["password"],
             code=self.cleaned_data["code"],
         )
-        return found if isinstance(found, User) and found.is_staff else None
+        return user if isinstance(user, User) and user.is_staff else None
 
 
 class OperatorForm(forms.Form):
@@ -109,7 +109,7 @@ class NewWorkersForm(forms.Form):
     approved = WholeNumberField(
         label="Approved HITs",
         min_value=0,
-        max_value=10**8,
+        max_value=MOST_APPROVED,
         initial=0,
         help_text="A history to begin with. nocaps' requirements ask for 5000.",
     )
@@ -169,10 +169,10 @@ class _HitTypeForm(forms.Form):
         widget.choices = list(_group_choices())
 
     def clean_hit_type(self) -> HitType:
-        found = HitType.objects.filter(public_id=self.cleaned_data["hit_type"].strip()).first()
-        if found is None:
+        hit_type = HitType.objects.filter(public_id=self.cleaned_data["hit_type"].strip()).first()
+        if hit_type is None:
             raise forms.ValidationError("There is no such group of HITs. Choose one of the list.")
-        return found
+        return hit_type
 
 
 class _LanguageForm(forms.Form):

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.errors import DomainError
@@ -17,11 +16,10 @@ from marketplace.models import HitLayout, Invitation, Study
 from marketplace.operator.access import (
     OperatorRequest,
     form_page,
-    get_or_post,
     logged,
     logged_with_message,
     newest_first,
-    operator_required,
+    operator_page,
 )
 from marketplace.operator.forms import InvitationForm, LayoutForm, StudyForm
 from marketplace.pages.links import invitation_url
@@ -46,7 +44,7 @@ def _list_and_make(
     object may contain the form's fields in braces. `extra` computes a value of each row that the
     table shows in addition to the row's fields.
     """
-    action, about, done = texts
+    action, about, success = texts
     if form.is_valid():
         try:
             with logged(request, action, about.format_map(form.cleaned_data)):
@@ -54,15 +52,14 @@ def _list_and_make(
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, done)
+            messages.success(request, success)
             return redirect(f"operator:{name}")
     page = newest_first(request, rows)
     context = {"form": form, "page": page, "rows": [(row, extra(row)) for row in page.rows]}
     return form_page(request, f"{name}.html", context)
 
 
-@get_or_post
-@operator_required
+@operator_page("GET", "POST")
 def invitations(request: OperatorRequest) -> HttpResponse:
     """List the invitations with their links; create one on POST."""
     form, at = InvitationForm(request.POST or None), clock.now()
@@ -86,18 +83,18 @@ def invitations(request: OperatorRequest) -> HttpResponse:
     )
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
     """End an invitation: no more accounts can be created with its link."""
-    found = get_object_or_404(Invitation, pk=pk)
-    with logged_with_message(request, "revoked an invitation", str(found), "Invitation revoked."):
+    invitation = get_object_or_404(Invitation, pk=pk)
+    with logged_with_message(
+        request, "revoked an invitation", str(invitation), "Invitation revoked."
+    ):
         accounts.end_invitation(invitation_id=pk, at=clock.now())
     return redirect("operator:invitations")
 
 
-@get_or_post
-@operator_required
+@operator_page("GET", "POST")
 def studies(request: OperatorRequest) -> HttpResponse:
     """List the studies with the URLs for their panels; create one on POST."""
     form = StudyForm(
@@ -122,21 +119,19 @@ def studies(request: OperatorRequest) -> HttpResponse:
     )
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
     """Close a study to new participants, or open it again."""
-    found = get_object_or_404(Study, slug=slug)
+    study = get_object_or_404(Study, slug=slug)
     is_open = request.POST.get("open") == "yes"
     action = "reopened a study" if is_open else "closed a study"
-    done = f"{found.name} is {'open' if is_open else 'closed'} to new participants."
-    with logged_with_message(request, action, slug, done):
-        study_services.set_open(study=found, is_open=is_open)
+    success = f"{study.name} is {'open' if is_open else 'closed'} to new participants."
+    with logged_with_message(request, action, slug, success):
+        study_services.set_open(study=study, is_open=is_open)
     return redirect("operator:studies")
 
 
-@get_or_post
-@operator_required
+@operator_page("GET", "POST")
 def layouts(request: OperatorRequest) -> HttpResponse:
     """List the HIT layouts with their parameters; create one on POST."""
     form = LayoutForm(request.POST or None)

@@ -11,7 +11,6 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.models import (
@@ -31,7 +30,7 @@ from marketplace.operator.access import (
     found_in,
     logged,
     newest_first,
-    operator_required,
+    operator_page,
     search_of,
 )
 from marketplace.services import money as services
@@ -40,20 +39,21 @@ from shared.tables import csv_download, csv_lines
 MOST_PAYOUTS = 50
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def groups(request: OperatorRequest) -> HttpResponse:
     """List the groups of HITs by title, with their requesters and the state of their HITs. Finished
     ones are listed if they are asked for."""
     search = search_of(request)
-    found = HitType.objects.select_related("requester")
+    hit_types = HitType.objects.select_related("requester")
     is_all = bool(search) or request.GET.get("state") == "all"
     if not is_all:
-        found = found.under_way()
+        hit_types = hit_types.under_way()
     if search:
         ids = ("public_id", "group_id")
-        found = found.filter(found_in(search, "title", "campaign", "requester__name", ids=ids))
-    page = newest_first(request, found)
+        hit_types = hit_types.filter(
+            found_in(search, "title", "campaign", "requester__name", ids=ids)
+        )
+    page = newest_first(request, hit_types)
     counts = (
         Hit.objects.undisposed()
         .filter(hit_type__in=page.rows)
@@ -79,20 +79,19 @@ def groups(request: OperatorRequest) -> HttpResponse:
     return render(request, "marketplace/operator/groups.html", context)
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def hits(request: OperatorRequest) -> HttpResponse:
     """List HITs, filtered by id, title or requester, and by status."""
     search = search_of(request)
     state = request.GET.get("state", "")
-    found = Hit.objects.select_related("hit_type", "requester")
+    hits = Hit.objects.select_related("hit_type", "requester")
     if search:
         names = ("hit_type__title", "hit_type__campaign", "requester__name")
-        found = found.filter(found_in(search, *names, ids=("public_id", "hit_type__public_id")))
+        hits = hits.filter(found_in(search, *names, ids=("public_id", "hit_type__public_id")))
     if state in HitStatus.values:
-        found = found.filter(status=state)
+        hits = hits.filter(status=state)
     context = {
-        "page": newest_first(request, found),
+        "page": newest_first(request, hits),
         "search": search,
         "state": state,
         "states": HitStatus.values,
@@ -100,35 +99,32 @@ def hits(request: OperatorRequest) -> HttpResponse:
     return render(request, "marketplace/operator/hits.html", context)
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def hit(request: OperatorRequest, public_id: str) -> HttpResponse:
     """Show a HIT with its assignments."""
-    found = get_object_or_404(
+    hit = get_object_or_404(
         Hit.objects.select_related("hit_type", "requester"), public_id=public_id
     )
-    page = newest_first(request, found.assignments.select_related("worker"))
-    return render(request, "marketplace/operator/hit.html", {"hit": found, "page": page})
+    page = newest_first(request, hit.assignments.select_related("worker"))
+    return render(request, "marketplace/operator/hit.html", {"hit": hit, "page": page})
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def activity(request: OperatorRequest) -> HttpResponse:
     """List the actions of requesters' programs and operators, including refused ones."""
     search = search_of(request)
-    found = Activity.objects.all()
+    activities = Activity.objects.all()
     if search:
-        found = found.filter(found_in(search, "actor", "action", "about"))
+        activities = activities.filter(found_in(search, "actor", "action", "about"))
     is_refused = request.GET.get("state") == "refused"
     if is_refused:
-        found = found.exclude(refusal="")
-    page = newest_first(request, found)
+        activities = activities.exclude(refusal="")
+    page = newest_first(request, activities)
     context = {"page": page, "rows": told(page.rows), "search": search, "is_refused": is_refused}
     return render(request, "marketplace/operator/activity.html", context)
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def money(request: OperatorRequest) -> HttpResponse:
     """Show the ledger's totals by kind, the outstanding amount, and past payouts."""
     kinds = (
@@ -150,8 +146,7 @@ def money(request: OperatorRequest) -> HttpResponse:
     return render(request, "marketplace/operator/money.html", context)
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def ledger(request: OperatorRequest) -> HttpResponse:
     """List all transfers, newest first."""
     rows = Transfer.objects.select_related("requester", "worker", "hit")
@@ -166,12 +161,11 @@ def ledger(request: OperatorRequest) -> HttpResponse:
     return render(request, "marketplace/operator/ledger.html", context)
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def pay_out(request: OperatorRequest) -> HttpResponse:
     """Pay out all outstanding balances."""
     at = clock.now()
-    with logged(request, "created a payout", at.isoformat()):
+    with logged(request, "created a payout", at.isoformat(timespec="minutes")):
         count = services.pay_out(at=at)
     if count:
         messages.success(
@@ -182,8 +176,7 @@ def pay_out(request: OperatorRequest) -> HttpResponse:
     return redirect("operator:money")
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def payout_csv(_request: OperatorRequest, made_at: str) -> StreamingHttpResponse:
     """Download a payout as CSV: worker, name, amount."""
     try:
@@ -200,8 +193,15 @@ def payout_csv(_request: OperatorRequest, made_at: str) -> StreamingHttpResponse
         raise Http404("There is no such payout.")
     head = ["worker_id", "name", "country", "amount", "currency", "made_at"]
     paid = (
-        (each.public_id, each.name, each.country, amounts[each.pk], "USD", moment.isoformat())
-        for each in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator()
+        (
+            worker.public_id,
+            worker.name,
+            worker.country,
+            amounts[worker.pk],
+            "USD",
+            moment.isoformat(),
+        )
+        for worker in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator()
     )
     return csv_download(f"payout-{moment:%Y-%m-%dT%H%M%S}", csv_lines(head, paid))
 
@@ -259,21 +259,21 @@ def told(rows: Sequence[Activity]) -> list[Entry]:
 
 
 def _things(ids: set[str]) -> dict[str, Thing]:
-    found: dict[str, Thing] = {}
+    things: dict[str, Thing] = {}
     for hit in Hit.objects.filter(public_id__in=ids).select_related("hit_type").defer("question"):
-        found[hit.public_id] = Thing(hit.hit_type.title, _hit_url(hit))
+        things[hit.public_id] = Thing(hit.hit_type.title, _hit_url(hit))
     for assignment in Assignment.objects.filter(public_id__in=ids).select_related("hit__hit_type"):
         title = assignment.hit.hit_type.title
-        found[assignment.public_id] = Thing(title, _hit_url(assignment.hit))
+        things[assignment.public_id] = Thing(title, _hit_url(assignment.hit))
     for group in HitType.objects.filter(public_id__in=ids):
         url = f"{reverse('operator:groups')}?q={group.public_id}"
-        found[group.public_id] = Thing(group.title, url)
+        things[group.public_id] = Thing(group.title, url)
     for worker in Worker.objects.filter(public_id__in=ids):
         url = reverse("operator:worker", args=[worker.public_id])
-        found[worker.public_id] = Thing(worker.name, url)
+        things[worker.public_id] = Thing(worker.name, url)
     for kind in QualificationType.objects.filter(public_id__in=ids):
-        found[kind.public_id] = Thing(kind.name)
-    return found
+        things[kind.public_id] = Thing(kind.name)
+    return things
 
 
 def _hit_url(hit: Hit) -> str:

@@ -5,17 +5,15 @@ from django.contrib import messages
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.models import Hit, HitStatus, Requester, Worker
 from marketplace.operator.access import (
     OperatorRequest,
     form_page,
-    get_or_post,
     logged_with_message,
     newest_first,
-    operator_required,
+    operator_page,
     search_of,
 )
 from marketplace.operator.forms import MoneyForm, RequesterForm
@@ -23,8 +21,7 @@ from marketplace.services import operators
 from marketplace.services.money import balances
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def overview(request: OperatorRequest) -> HttpResponse:
     """Show the numbers of requesters, workers, HITs and other rows."""
     funds = Requester.objects.aggregate(
@@ -42,8 +39,7 @@ def overview(request: OperatorRequest) -> HttpResponse:
     return render(request, "marketplace/operator/overview.html", context)
 
 
-@get_or_post
-@operator_required
+@operator_page("GET", "POST")
 def requesters(request: OperatorRequest) -> HttpResponse:
     """List the requesters; create one on POST."""
     form = RequesterForm(request.POST or None)
@@ -57,49 +53,46 @@ def requesters(request: OperatorRequest) -> HttpResponse:
             )
         return redirect("operator:requesters")
     search = search_of(request)
-    found = Requester.objects.filter(name__icontains=search)
-    context = {"form": form, "page": newest_first(request, found), "search": search}
+    requesters = Requester.objects.filter(name__icontains=search)
+    context = {"form": form, "page": newest_first(request, requesters), "search": search}
     return form_page(request, "requesters.html", context)
 
 
-@require_GET
-@operator_required
+@operator_page("GET")
 def requester(request: OperatorRequest, pk: int) -> HttpResponse:
     """Show a requester's keys, balances and latest transfers."""
-    found = get_object_or_404(Requester, pk=pk)
+    requester = get_object_or_404(Requester, pk=pk)
     return render(
         request,
         "marketplace/operator/requester.html",
         {
-            "requester": found,
+            "requester": requester,
             "form": MoneyForm(),
             "endpoint_url": settings.MARKETPLACE_URL,
-            "transfers": found.transfers.select_related("worker", "hit").order_by("-pk")[:20],
+            "transfers": requester.transfers.select_related("worker", "hit").order_by("-pk")[:20],
         },
     )
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Requester, pk=pk)
+    requester = get_object_or_404(Requester, pk=pk)
     form = MoneyForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Enter an amount above 0 in dollars and cents.")
         return redirect("operator:requester", pk)
     amount = form.cleaned_data["amount"]
-    about = f"{found.name}: ${amount}"
+    about = f"{requester.name}: ${amount}"
     with logged_with_message(request, "paid in", about, f"${amount} added."):
-        operators.add_money(requester=found, amount=amount, at=clock.now())
+        operators.add_money(requester=requester, amount=amount, at=clock.now())
     return redirect("operator:requester", pk)
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Requester, pk=pk)
+    requester = get_object_or_404(Requester, pk=pk)
     with logged_with_message(
-        request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."
+        request, "replaced keys", requester.name, "Keys replaced. The old keys no longer work."
     ):
-        operators.replace_keys(requester=found)
+        operators.replace_keys(requester=requester)
     return redirect("operator:requester", pk)

@@ -89,5 +89,5 @@ urlpatterns = [
     path("money/ledger", records.ledger, name="ledger"),
     path("money/payouts", records.pay_out, name="pay_out"),
     path("money/payouts/<str:made_at>.csv", records.payout_csv, name="payout_csv"),
-    *(pattern for each in extensions() for pattern in each.operator_urls),
+    *(pattern for extension in extensions() for pattern in extension.operator_urls),
 ]

@@ -119,12 +119,16 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
         invitation_id = invitation_of_link(token)
-        accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
+        if request.method != "POST":  # one that is used up may have made this form's account
+            accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
         return _sign_up(
             request,
             lambda **fields: accounts.accept_invitation(invitation_id=invitation_id, **fields),
         )
     except LinkRefused as error:
+        # Such as by a second click on the link.
+        if request.method != "POST" and request.worker:  # type: ignore[attr-defined]
+            return redirect("groups")
         return _refused(request, str(error))
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import wraps
 from typing import Concatenate, ParamSpec
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -103,26 +103,37 @@ KEPT = timedelta(days=1)
 
 
 def carried_out_once(
-    request: HttpRequest, view: Callable[[], HttpResponseBase], *, otherwise: str
+    request: HttpRequest,
+    view: Callable[[], HttpResponseBase],
+    *,
+    otherwise: str,
+    again: Callable[[], None] = lambda: None,
+    is_over: Callable[[str], bool] = lambda _location: False,
 ) -> HttpResponseBase:
     """The view's answer to a form; if the form was sent before, a redirect to where that answer
-    led, or to the page `otherwise` if it led nowhere or is not known.
+    led, or to the page `otherwise` if it led nowhere or is not known. `again` is called before the
+    redirect if the form is known to have been carried out.
 
-    A form without a key, or with a damaged one, is carried out each time.
+    A form without a key, or with a damaged one, is carried out each time; a form that led to what
+    `is_over`, once more.
     """
     key = None
     with suppress(ValueError):
         key = shared.once.key_of(request)
     if key is None:
         return view()
-    return shared.once.carried_out_once(KeptForm(key, reverse(otherwise)), view)
+    form = KeptForm(key, reverse(otherwise), again)
+    while not form.is_new and (location := form.location()) and is_over(location):
+        key = uuid5(key, location)
+        form = KeptForm(key, reverse(otherwise), again)
+    return shared.once.carried_out_once(form, view)
 
 
 class KeptForm(shared.once.SentForm):
     """A form whose key is stored in a row of its own."""
 
-    def __init__(self, key: UUID, otherwise: str) -> None:
-        at = clock.now()
+    def __init__(self, key: UUID, otherwise: str, again: Callable[[], None]) -> None:
+        at, self.again = clock.now(), again
         SentForm.objects.filter(sent_at__lt=at - KEPT).delete()
         self.rows, self.otherwise = SentForm.objects.filter(key=key), otherwise
         try:
@@ -141,6 +152,12 @@ class KeptForm(shared.once.SentForm):
     def is_answered(self) -> bool:
         return not self.rows.filter(location="").exists()
 
+    def location(self) -> str:
+        """Where the first answer led; empty if it is not known yet."""
+        return self.rows.values_list("location", flat=True).first() or ""
+
     def second_answer(self) -> HttpResponseBase:
-        location = self.rows.values_list("location", flat=True).first()
+        location = self.location()
+        if location:
+            self.again()
         return HttpResponseRedirect(location or self.otherwise, status=303)

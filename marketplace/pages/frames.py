@@ -237,13 +237,13 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
         raise DomainError("This is only a preview, so nothing was submitted. Accept the HIT first.")
     if not public_id or not public_id.isprintable():
         raise DomainError("The form has no assignmentId.")
-    found = queries.assignment_of_page(public_id)
-    if found and recognise(request, found.worker):
-        return found
+    assignment = queries.assignment_of_page(public_id)
+    if assignment and recognise(request, assignment.worker):
+        return assignment
     scope = scope_of(request)
-    if found is None or (scope is not None and not scope.owns(found)):
+    if assignment is None or (scope is not None and not scope.owns(assignment)):
         raise AssignmentClosed("You have no such assignment. Nothing was submitted.")
-    return found
+    return assignment
 
 
 def _problem(

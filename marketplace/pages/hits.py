@@ -118,13 +118,13 @@ def groups_for(*, worker: Worker, filters: GroupFilters, at: datetime) -> list[G
     shared = sharing_a_title(visible)
     groups = [
         Group(
-            each,
-            counts[each.pk],
-            each.pk in accepted,
-            shares_title=each.pk in shared,
+            hit_type,
+            counts[hit_type.pk],
+            hit_type.pk in accepted,
+            shares_title=hit_type.pk in shared,
         )
-        for each in visible
-        if each.pk in accepted or not filters.qualified_only
+        for hit_type in visible
+        if hit_type.pk in accepted or not filters.qualified_only
     ]
     return sorted(groups, key=SORTS[filters.sort][1])
 
@@ -144,7 +144,7 @@ def _wanted(hit_types: QuerySet[HitType], filters: GroupFilters) -> QuerySet[Hit
 
 def sharing_a_title(hit_types: Iterable[HitType]) -> set[int]:
     """The keys of those groups whose requester has another one with the same title among them."""
-    named = {each.pk: (each.requester_id, each.title) for each in hit_types}
+    named = {hit_type.pk: (hit_type.requester_id, hit_type.title) for hit_type in hit_types}
     times = Counter(named.values())
     return {pk for pk, name in named.items() if times[name] > 1}
 
@@ -177,8 +177,8 @@ PAGE_SIZE = 50
 def groups(request: WorkerRequest) -> HttpResponse:
     """List the HIT groups that have HITs for the worker."""
     filters = GroupFilters.of(request.GET)
-    found = groups_for(worker=request.worker, filters=filters, at=clock.now())
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    groups = groups_for(worker=request.worker, filters=filters, at=clock.now())
+    page = Paginator(groups, PAGE_SIZE).get_page(request.GET.get("page"))
     closed = [group.hit_type for group in page if not group.can_accept]
     context = {
         "page": page,
@@ -223,11 +223,11 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 
 
 def _find_group(public_id: str) -> HitType:
-    known = HitType.objects.known_as(public_id)
-    found = known.select_related("requester", "notification_setting").first()
-    if found is None:
+    hit_types = HitType.objects.known_as(public_id)
+    hit_type = hit_types.select_related("requester", "notification_setting").first()
+    if hit_type is None:
         raise Http404("Group of HITs not found.")
-    return found
+    return hit_type
 
 
 def _preview(
@@ -257,8 +257,20 @@ def _preview(
 @require_POST
 @worker_required
 def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponseBase:
-    """Accept a HIT of the group; a double click accepts one."""
-    return carried_out_once(request, lambda: _accept(request, hit_type_id), otherwise="queue")
+    """Accept a HIT of the group; a double click accepts one. Who goes back to the page after that
+    HIT accepts another."""
+    return carried_out_once(
+        request,
+        lambda: _accept(request, hit_type_id),
+        otherwise="queue",
+        is_over=lambda address: not _is_at_work(request.worker, address),
+    )
+
+
+def _is_at_work(worker: Worker, address: str) -> bool:
+    """Whether the address is that of an assignment that the worker can submit."""
+    public_id = address.rpartition("/")[2]
+    return worker.assignments.in_time(clock.now()).filter(public_id=public_id).exists()
 
 
 def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
@@ -272,47 +284,49 @@ def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     return HttpResponseRedirect(assignment.get_absolute_url(), status=303)
 
 
-def _own(request: WorkerRequest, found: Assignment | None) -> Assignment:
+def _own(request: WorkerRequest, assignment: Assignment | None) -> Assignment:
     """The assignment; raises Http404 if it is not in the session's scope."""
-    if found is None or not request.scope.owns(found):
+    if assignment is None or not request.scope.owns(assignment):
         raise Http404("Assignment not found.")
-    return found
+    return assignment
 
 
 @require_GET
 def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
     """Show the task in its frame, or how the assignment ended."""
-    found = queries.assignment_of_page(assignment_id)
-    if found is not None:
-        recognise(request, found.worker)
-    return _assignment(request, found)
+    assignment = queries.assignment_of_page(assignment_id)
+    if assignment is not None:
+        recognise(request, assignment.worker)
+    return _assignment(request, assignment)
 
 
 @scope_required
 def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse:
-    found = _own(request, read)
+    assignment = _own(request, read)
     at = clock.now()
-    is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
+    is_open = assignment.status == AssignmentStatus.ACCEPTED and assignment.deadline > at
     context: dict[str, object] = {
-        "assignment": found,
-        "hit_type": found.hit.hit_type,
-        "frame": frame_of(found.hit, worker=found.worker, assignment=found) if is_open else None,
-        "seconds_left": int(found.time_left(at).total_seconds()),
+        "assignment": assignment,
+        "hit_type": assignment.hit.hit_type,
+        "frame": frame_of(assignment.hit, worker=assignment.worker, assignment=assignment)
+        if is_open
+        else None,
+        "seconds_left": int(assignment.time_left(at).total_seconds()),
     }
-    if participation := _participation(request, found):
+    if participation := _participation(request, assignment):
         context |= {"study": participation.study, "progress": progress_of(participation)}
         with translation.override(participation.study.language):
             return render(request, "marketplace/study_task.html", context)
     context["accepts_next"] = request.session.get(AUTO_ACCEPT_KEY, False)
     if is_open:
-        number, dollars = queries.recent_work(found.worker, since=at - timedelta(days=1))
+        number, dollars = queries.recent_work(assignment.worker, since=at - timedelta(days=1))
         # With this HIT, as it is shown once that is submitted.
-        context["recent"] = {"hits": number + 1, "reward": dollars + found.hit.hit_type.reward}
+        context["recent"] = {"hits": number + 1, "reward": dollars + assignment.hit.hit_type.reward}
     return render(request, "marketplace/assignment.html", context)
 
 
-def _participation(request: WorkerRequest, found: Assignment) -> Participation | None:
-    return request.scope.participation or participation_for(found)
+def _participation(request: WorkerRequest, assignment: Assignment) -> Participation | None:
+    return request.scope.participation or participation_for(assignment)
 
 
 @require_POST
@@ -326,10 +340,10 @@ def auto_accept(request: WorkerRequest) -> HttpResponse:
 @require_POST
 @scope_required
 def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
-    found = _own(request, queries.assignment_of_page(assignment_id))
-    participation = _participation(request, found)
+    assignment = _own(request, queries.assignment_of_page(assignment_id))
+    participation = _participation(request, assignment)
     try:
-        assignments.give_back(assignment=found, at=clock.now())
+        assignments.give_back(assignment=assignment, at=clock.now())
     except DomainError as error:
         messages.error(request, plainly(error) if participation else str(error))
     else:
@@ -352,12 +366,12 @@ def queue(request: WorkerRequest) -> HttpResponse:
     """List the worker's accepted assignments."""
     at = clock.now()
     rows = [
-        (found, int(found.time_left(at).total_seconds()))
-        for found in request.worker.assignments.in_time(at)
+        (assignment, int(assignment.time_left(at).total_seconds()))
+        for assignment in request.worker.assignments.in_time(at)
         .select_related("hit__hit_type__requester")
         .order_by("deadline")
     ]
-    shared = sharing_a_title(found.hit.hit_type for found, _ in rows)
+    shared = sharing_a_title(assignment.hit.hit_type for assignment, _ in rows)
     return render(request, "marketplace/queue.html", {"rows": rows, "shared": shared})
 
 

@@ -20,6 +20,7 @@ from marketplace import clock
 from marketplace.errors import LinkRefused
 from marketplace.models import Invitation, MailInvitation, PeopleGroup, Worker
 from marketplace.services import mail_invitations
+from shared.mail import sends_email
 
 _SIGN_IN_SALT = "marketplace.sign-in"
 _INVITATION_SALT = "marketplace.invitation"
@@ -151,8 +152,8 @@ def invited_by(token: str) -> Invited:
     try:
         first, second = signing.loads(token, salt=_GROUP_SALT)
         if first == "mail":
-            found = MailInvitation.objects.select_related("group", "worker").get(pk=second)
-            return Invited(found.group, found)
+            invitation = MailInvitation.objects.select_related("group", "worker").get(pk=second)
+            return Invited(invitation.group, invitation)
         return Invited(PeopleGroup.objects.get(pk=first, link_number=second))
     except (
         signing.BadSignature,
@@ -193,17 +194,14 @@ def is_lost_without_session(worker: Worker) -> bool:
     """Whether the person joined a group, and has neither a password nor a mail's link."""
     if not worker.is_member or worker.password:
         return False
-    return not any(member_of(each, at=clock.now()) for each in worker.mail_invitations.all())
-
-
-def is_configured() -> bool:
-    """Whether this site can send e-mail."""
-    return bool(settings.EMAIL_HOST) or not settings.EMAIL_BACKEND.endswith("smtp.EmailBackend")
+    return not any(
+        member_of(invitation, at=clock.now()) for invitation in worker.mail_invitations.all()
+    )
 
 
 def send_invitations(*, at: datetime) -> int:
     """Send one invitation that waits; return 0 if there is none, or if this site sends no mail."""
-    return mail_invitations.send_next(post=post, at=at) if is_configured() else 0
+    return mail_invitations.send_next(post=post, at=at) if sends_email() else 0
 
 
 def post(invitation: MailInvitation) -> None:

@@ -2,7 +2,7 @@
 to do and what was done, the account, and the withdrawal of work."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
@@ -36,13 +37,14 @@ from marketplace.models import (
     Assignment,
     AssignmentStatus,
     ConsentText,
+    Hit,
     Membership,
     Offer,
     TransferKind,
     WithdrawnBy,
     Worker,
 )
-from marketplace.pages.decorators import WorkerRequest, member_required
+from marketplace.pages.decorators import WorkerRequest, carried_out_once, member_required
 from marketplace.pages.frames import frame_of
 from marketplace.pages.hits import PAGE_SIZE, messages_page
 from marketplace.pages.links import Invited, invitation_to_stop, invited_by, member_of
@@ -53,11 +55,12 @@ from marketplace.services.people_groups import latest_text
 from shared.requests import client_address, refusal
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+JUST_NOW = timedelta(minutes=10)
 
 
 @get_or_post
 @sensitive_post_parameters("password")
-def welcome(request: HttpRequest, token: str) -> HttpResponse:
+def welcome(request: HttpRequest, token: str) -> HttpResponseBase:
     """Tell an invited person about the group; a POST creates the account with the consent.
 
     The link of a mail signs in the member who joined with it.
@@ -70,15 +73,22 @@ def welcome(request: HttpRequest, token: str) -> HttpResponse:
         return _welcome(request, invited)
 
 
-def _welcome(request: HttpRequest, invited: Invited) -> HttpResponse:
+def _welcome(request: HttpRequest, invited: Invited) -> HttpResponseBase:
     worker = _member_here(request)
     if invited.invitation is not None and invited.invitation.worker is not None:
         return _come_back(request, invited, worker)
     if worker and Membership.objects.filter(worker=worker, group=invited.group).exists():
         return redirect("people_home")
-    if request.method == "POST":
+    if request.method != "POST":
+        return _page(request, invited)
+    if worker:
         return _join(request, invited, worker)
-    return _page(request, invited)
+    return carried_out_once(
+        request,
+        lambda: _join(request, invited, None),
+        otherwise="people_home",
+        again=lambda: _sign_in_again(request, invited),
+    )
 
 
 def _member_here(request: HttpRequest) -> Worker | None:
@@ -100,10 +110,13 @@ def _come_back(request: HttpRequest, invited: Invited, worker: Worker | None) ->
 def _page(
     request: HttpRequest, invited: Invited, *, status: int = 200, **more: object
 ) -> HttpResponse:
+    offers = invited.group.offers.filter(is_open=True).select_related("hit_type")
+    hits = Hit.objects.filter(hit_type__in=offers.values("hit_type"))
     context = {
         "group": invited.group,
         "text": latest_text(invited.group),
-        "offers": invited.group.offers.filter(is_open=True).select_related("hit_type"),
+        "offers": offers,
+        "has_tasks": hits.open_at(clock.now()).exists(),
         "is_closed": not invited.group.is_open,
         "link_days": settings.SIGN_IN_LINK_AGE.days,
         **more,
@@ -137,6 +150,18 @@ def _join(request: HttpRequest, invited: Invited, worker: Worker | None) -> Http
     if worker is None:
         begin_session(request, membership.worker)
     return HttpResponseRedirect(reverse("people_home"), status=303)
+
+
+def _sign_in_again(request: HttpRequest, invited: Invited) -> None:
+    """Sign in whom this form has just made an account: the browser may have dropped that answer,
+    and its cookie, for the one to a second press."""
+    made = Membership.objects.filter(
+        group=invited.group,
+        worker__name=" ".join(request.POST.get("name", "").split()),
+        joined_at__gt=clock.now() - JUST_NOW,
+    )
+    if membership := made.select_related("worker").first():
+        begin_session(request, membership.worker)
 
 
 def _text_read(invited: Invited, version: str) -> ConsentText | None:
@@ -253,7 +278,7 @@ class OfferedTasks:
 def home(request: WorkerRequest) -> HttpResponse:
     """Show what there is to do, what was done, and how it was judged."""
     worker, at = request.worker, clock.now()
-    groups = [_group_tasks(each, at) for each in memberships_of(worker)]
+    groups = [_group_tasks(membership, at) for membership in memberships_of(worker)]
     work = _work_of(worker)
     context = {
         "groups": groups,
@@ -325,21 +350,23 @@ def next_task(request: WorkerRequest, pk: int) -> HttpResponse:
     offer = get_object_or_404(Offer.objects.filter(Exists(mine)), pk=pk)
     membership = Membership.objects.get(worker=request.worker, group=offer.group_id)
     try:
-        found = people_groups.next_assignment(membership=membership, offer=offer, at=clock.now())
+        assignment = people_groups.next_assignment(
+            membership=membership, offer=offer, at=clock.now()
+        )
     except (ShareDone, NothingToAccept):
         pass  # the home page says so
     except DomainError as error:
         messages.info(request, plainly(error))
     else:
-        return HttpResponseRedirect(reverse("people_task", args=[found.public_id]), status=303)
+        return HttpResponseRedirect(reverse("people_task", args=[assignment.public_id]), status=303)
     return HttpResponseRedirect(reverse("people_home"), status=303)
 
 
 def _own_task(request: WorkerRequest, public_id: str) -> Assignment:
-    found = queries.assignment_of_page(public_id)
-    if found is None or found.worker_id != request.worker.pk:
+    assignment = queries.assignment_of_page(public_id)
+    if assignment is None or assignment.worker_id != request.worker.pk:
         raise Http404("Task not found.")
-    return found
+    return assignment
 
 
 def _offer_of(worker: Worker, assignment: Assignment) -> Offer | None:
@@ -354,17 +381,19 @@ def _offer_of(worker: Worker, assignment: Assignment) -> Offer | None:
 @member_required
 def task(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     """Show a task in its frame, or what became of it."""
-    found, at = _own_task(request, assignment_id), clock.now()
-    is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
-    offer = _offer_of(request.worker, found)
+    assignment, at = _own_task(request, assignment_id), clock.now()
+    is_open = assignment.status == AssignmentStatus.ACCEPTED and assignment.deadline > at
+    offer = _offer_of(request.worker, assignment)
     context = {
-        "task": found,
-        "title": found.hit.hit_type.title,
+        "task": assignment,
+        "title": assignment.hit.hit_type.title,
         "offer": offer,
         "number": people_groups.tasks_of(worker=request.worker, offer=offer) if offer else 0,
-        "frame": frame_of(found.hit, worker=found.worker, assignment=found) if is_open else None,
-        "seconds_left": int(found.time_left(at).total_seconds()),
-        "reward": found.hit.hit_type.reward,
+        "frame": frame_of(assignment.hit, worker=assignment.worker, assignment=assignment)
+        if is_open
+        else None,
+        "seconds_left": int(assignment.time_left(at).total_seconds()),
+        "reward": assignment.hit.hit_type.reward,
     }
     return render(request, "marketplace/people/task.html", context)
 
@@ -372,9 +401,9 @@ def task(request: WorkerRequest, assignment_id: str) -> HttpResponse:
 @require_POST
 @member_required
 def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
-    found = _own_task(request, assignment_id)
+    assignment = _own_task(request, assignment_id)
     try:
-        assignments.give_back(assignment=found, at=clock.now())
+        assignments.give_back(assignment=assignment, at=clock.now())
     except DomainError as error:
         messages.error(request, plainly(error))
     else:

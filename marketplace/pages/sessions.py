@@ -99,8 +99,10 @@ def participation_of(request: HttpRequest) -> Participation | None:
     if not pk:
         return None
     number = request.session.get(SIGN_IN_NUMBER_KEY, 0)
-    found = Participation.objects.filter(pk=pk, worker__sign_in_number=number, worker__password="")
-    return found.select_related("study__hit_type__requester", "worker").first()
+    participations = Participation.objects.filter(
+        pk=pk, worker__sign_in_number=number, worker__password=""
+    )
+    return participations.select_related("study__hit_type__requester", "worker").first()
 
 
 def scope_of(request: HttpRequest) -> Scope | None:
@@ -128,12 +130,12 @@ def session(request: HttpRequest) -> dict[str, Any]:
     if participation := getattr(request, "participation", None):
         study = participation.study
         return {"own_study": study, "home": Home(study.get_absolute_url(), _("Back to your study"))}
-    if found := getattr(request, "worker", None):
+    if worker := getattr(request, "worker", None):
         # Not called here, so only templates that show them run the queries.
         return {
-            "home": home_of(found),
-            "unread_messages": partial(_unread_messages, found),
-            "is_lost_without_session": partial(is_lost_without_session, found),
+            "home": home_of(worker),
+            "unread_messages": partial(_unread_messages, worker),
+            "is_lost_without_session": partial(is_lost_without_session, worker),
         }
     return {"home": Home(reverse("groups"), "Start page")}
 

@@ -62,8 +62,8 @@ def _arrive(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         hidden = {
             name: text
-            for each in extensions()
-            for name, text in each.check_arrival(request, study, identifier).items()
+            for extension in extensions()
+            for name, text in extension.check_arrival(request, study, identifier).items()
         }
     except DomainError as error:
         return _welcome(request, study, problem=str(error), status=403)
@@ -120,9 +120,9 @@ def _welcome(
 def _participation(request: WorkerRequest, slug: str) -> Participation:
     """The participation; from here on, the page is in the language of its study."""
     mine = request.scope.participations.select_related("study__hit_type__requester", "worker")
-    found = get_object_or_404(mine, study__slug=slug)
-    translation.activate(found.study.language)
-    return found
+    participation = get_object_or_404(mine, study__slug=slug)
+    translation.activate(participation.study.language)
+    return participation
 
 
 def _in_words(error: DomainError) -> str:
@@ -155,31 +155,31 @@ def _page(
 def _attention_check(participation: Participation) -> dict[str, object] | None:
     """The attention check that comes before the next HIT, or None."""
     progress = progress_of(participation)
-    found = None
-    if not progress.is_complete:
-        found = studies.due_check(participation, done=progress.done)
-    if found is None:
+    if progress.is_complete:
         return None
-    choices = studies.shuffled(participation, found.choices)
-    return {"pk": found.pk, "question": found.question, "choices": choices}
+    check = studies.due_check(participation, done=progress.done)
+    if check is None:
+        return None
+    choices = studies.shuffled(participation, check.choices)
+    return {"pk": check.pk, "question": check.question, "choices": choices}
 
 
 def _screening(participation: Participation) -> dict[str, object] | None:
     """What the page shows before the first HIT; None when there is nothing to ask."""
     step = studies.step_of(participation)
-    found = studies.screening_of(participation.study)
-    if found is None or step == ScreeningStep.DONE:
+    screening = studies.screening_of(participation.study)
+    if screening is None or step == ScreeningStep.DONE:
         return None
     codes = {
-        ScreeningStep.REFUSED: found.no_consent_code,
-        ScreeningStep.SCREENED_OUT: found.screened_out_code,
-        ScreeningStep.FAILED: found.failed_check_code,
+        ScreeningStep.REFUSED: screening.no_consent_code,
+        ScreeningStep.SCREENED_OUT: screening.screened_out_code,
+        ScreeningStep.FAILED: screening.failed_check_code,
     }
     code = codes.get(step, "")
-    question, choices = studies.question_for(participation, found)
+    question, choices = studies.question_for(participation, screening)
     return {
         "step": str(step),
-        "consent": found.consent,
+        "consent": screening.consent,
         "question": question,
         "choices": choices,
         "code": code,

@@ -92,8 +92,8 @@ def signed_arrival(token: str, *, audience: str, now: float) -> tuple[str, str]:
     """
     try:
         kid = extract_compact(token.encode()).headers().get("kid", "")
-        found = jwt.decode(token, keys.get(kid=kid), algorithms=["RS256"])
-        claims = found.claims
+        decoded = jwt.decode(token, keys.get(kid=kid), algorithms=["RS256"])
+        claims = decoded.claims
         registry = jwt.JWTClaimsRegistry(
             now=int(now),
             leeway=30,
@@ -116,9 +116,9 @@ def signed_arrival(token: str, *, audience: str, now: float) -> tuple[str, str]:
     return str(values.get("PROLIFIC_PID", "")), str(values.get("STUDY_ID", ""))
 
 
-def _is_for(found: Any, audience: str) -> bool:
-    offered = [found] if isinstance(found, str) else found if isinstance(found, list) else []
-    return any(str(each).partition("?")[0].rstrip("/") == audience for each in offered)
+def _is_for(claim: Any, audience: str) -> bool:
+    offered = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
+    return any(str(address).partition("?")[0].rstrip("/") == audience for address in offered)
 
 
 TICKET = "ticket"
@@ -155,10 +155,10 @@ def _new_ticket(request: HttpRequest, study: Study, identifier: str, external_id
 def _checked_ticket(request: HttpRequest, study: Study, identifier: str) -> str:
     ticket = request.POST.get(TICKET, "")
     try:
-        found = signing.loads(ticket, salt=TICKET_SALT, max_age=TICKET_AGE)
+        ticket_content = signing.loads(ticket, salt=TICKET_SALT, max_age=TICKET_AGE)
     except signing.BadSignature as error:
         raise PanelRefused(_("Go back to Prolific, and open the study again.")) from error
-    if found != [study.slug, identifier]:
+    if ticket_content != [study.slug, identifier]:
         raise PanelRefused(_("Go back to Prolific, and open the study again."))
     return ticket
 

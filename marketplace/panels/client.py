@@ -7,6 +7,7 @@ known to its caller.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,11 +23,13 @@ from marketplace.panels.panel import (
     Balance,
     BonusesSetUp,
     CodeKind,
+    PanelNotFound,
     PanelRefused,
     PanelUnclear,
     Spent,
     StudyAction,
     StudyThere,
+    SubmissionStatus,
     SubmissionThere,
     Subscription,
 )
@@ -44,6 +47,10 @@ READ_AGAIN = Retry(
 MOST_APPROVALS = 1000
 MOST_BONUSES = 200
 PAGE_SIZE = 100
+# A place that was taken, and maybe given back, before the participant opened the study.
+NOT_BEGUN = frozenset(
+    {SubmissionStatus.RESERVED, SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
+)
 # With these the request may or may not have had its effect.
 UNCLEAR = frozenset({408, 425, 429})
 
@@ -102,14 +109,23 @@ class Prolific:
     def spent(self, study_id: str) -> Spent:
         return panel.spent(self._get(f"studies/{study_id}/cost/"))
 
-    def submissions(self, study_id: str) -> list[SubmissionThere]:
+    def submissions(self, study_id: str) -> tuple[list[SubmissionThere], list[str]]:
+        """The study's submissions, and the ids of those that cannot be read."""
         # The reference names no pages here. If there are any, the links lead on.
         rows = self._listed(f"studies/{study_id}/submissions/", has_pages=False)
-        return [panel.submission_there(row) for row in rows]
+        read, unreadable = [], []
+        for row in rows:
+            if not row.get("started_at") and row.get("status") in NOT_BEGUN:
+                continue
+            try:
+                read.append(panel.submission_there(row))
+            except (AttributeError, KeyError, TypeError, ValueError):
+                unreadable.append(str(row["id"]))
+        return read, unreadable
 
     def bonuses_of(self, submission_id: str) -> list[Decimal]:
         row = self._get(f"submissions/{submission_id}/")
-        return [panel.amount(each) for each in row.get("bonus_payments") or []]
+        return [panel.amount(payment) for payment in row.get("bonus_payments") or []]
 
     def approve(self, submission_ids: Sequence[str]) -> None:
         self._send("POST", "submissions/bulk-approve/", {"submission_ids": list(submission_ids)})
@@ -142,14 +158,14 @@ class Prolific:
 
     def subscriptions(self) -> list[Subscription]:
         """The workspace's subscriptions, also those that Prolific has disabled."""
-        found = {
+        subscriptions = {
             row["id"]: panel.subscription_there(row)
             for state in ("true", "false")
             for row in self._listed(
                 "hooks/subscriptions/", workspace_id=self.workspace, is_enabled=state
             )
         }
-        return list(found.values())
+        return list(subscriptions.values())
 
     def subscribe(self, event: str, address: str) -> Subscription:
         """Create a subscription and confirm it, as the reference requires."""
@@ -169,26 +185,27 @@ class Prolific:
 
     def _listed(self, path: str, *, has_pages: bool = True, **query: Any) -> Iterator[Any]:
         """The rows of all pages of a list, by its links to the next page or else by number."""
-        number, seen = 1, set[str]()
+        number, seen, is_guess = 1, set[str](), False
         target = f"{path}?{urlencode({**query, 'page': number})}" if has_pages else path
         while target:
             try:
                 answer = self._get(target)
             except PanelRefused:
-                if number == 1:
+                # A list that ends where a link leads on would lack the rest.
+                if not is_guess:
                     raise
                 return  # there is no such page
             rows = [row for row in answer["results"] if row["id"] not in seen]
             yield from rows
             seen.update(row["id"] for row in rows)
-            number, target = number + 1, ""
+            number, target, is_guess = number + 1, "", False
             links = answer.get("_links") or {}
             if not rows:
                 return
             if "next" in links:
                 target = ((links["next"] or {}).get("href") or "").partition("/api/v1/")[2]
             elif has_pages:
-                target = f"{path}?{urlencode({**query, 'page': number})}"
+                target, is_guess = f"{path}?{urlencode({**query, 'page': number})}", True
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:
         return self._request(method, path, body)[1]
@@ -211,6 +228,8 @@ class Prolific:
         if answer.ok and answer.status_code < 300:
             return answer, content
         problem = panel.problem_of(content, status=answer.status_code)[:LONGEST_PROBLEM]
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            raise PanelNotFound(f"Prolific refused: {problem}")
         if 400 <= answer.status_code < 500 and answer.status_code not in UNCLEAR:
             raise PanelRefused(f"Prolific refused: {problem}")
         raise PanelUnclear(f"Prolific answered with status {answer.status_code}: {problem}")
@@ -227,13 +246,13 @@ def study_body(
         "description": panel_study.description,
         "external_study_url": url,
         "prolific_id_option": "url_parameters",
-        "completion_codes": [_code(panel_study, *each) for each in codes.items()],
+        "completion_codes": [_code(panel_study, *code) for code in codes.items()],
         "total_available_places": panel_study.places,
         "estimated_completion_time": panel_study.minutes,
         "maximum_allowed_time": panel.least_allowed_minutes(panel_study.minutes),
         "reward": panel.cents(panel_study.reward),
         "device_compatibility": list(panel_study.devices),
-        "filters": [dict(each) for each in panel_study.filters],
+        "filters": [dict(panel_filter) for panel_filter in panel_study.filters],
     }
     if panel_study.is_signed:
         body["is_external_study_url_secure"] = True

@@ -4,7 +4,7 @@ from django.urls import path
 
 from marketplace.extensions import Extension, register
 from marketplace.panels import arrivals, operator_pages
-from marketplace.panels.services import amounts, rounds
+from marketplace.panels.services import amounts, rounds, submissions
 
 register(
     Extension(
@@ -32,5 +32,6 @@ register(
         credits=amounts.credits_by_panel,
         obstacle_to_erasure=amounts.obstacle_to_erasure,
         undecided=amounts.undecided,
+        data_of=submissions.data_of,
     )
 )

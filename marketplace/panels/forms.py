@@ -42,7 +42,10 @@ def _filter(line: str) -> dict[str, Any]:
         raise forms.ValidationError(f"Write a filter as: id = value, value. Not: {line[:60]}")
     lower, dots, upper = (part.strip() for part in values.partition(".."))
     if not dots:
-        return {"filter_id": name, "selected_values": [each.strip() for each in values.split(",")]}
+        return {
+            "filter_id": name,
+            "selected_values": [value.strip() for value in values.split(",")],
+        }
     try:
         bounds = {"lower": int(lower), "upper": int(upper)}
     except ValueError as error:
@@ -52,7 +55,7 @@ def _filter(line: str) -> dict[str, Any]:
 
 def _attention_check(line: str) -> AttentionCheck:
     question, *choices = (" ".join(part.split()) for part in line.split("|"))
-    choices = [each[:200] for each in choices if each]
+    choices = [choice[:200] for choice in choices if choice]
     if not question or len(question) > 500 or len(choices) < 2:
         raise forms.ValidationError(
             f"Write a check as: question | right answer | other answer. Not: {line[:60]}"
@@ -82,7 +85,7 @@ class PanelPlanForm(forms.Form):
         min_value=1, max_value=MOST_PLACES, help_text="Begin with two places."
     )
     devices = forms.MultipleChoiceField(
-        choices=[(each, each.capitalize()) for each in DEVICES],
+        choices=[(device, device.capitalize()) for device in DEVICES],
         required=False,
         widget=forms.SelectMultiple(attrs={"size": len(DEVICES)}),
         help_text="None means all of them.",
@@ -160,7 +163,9 @@ class PanelPlanForm(forms.Form):
         return self.cleaned_data["screen_out_places"] or 0
 
     def plan(self) -> PanelPlan:
-        return PanelPlan(**{each.name: self.cleaned_data[each.name] for each in fields(PanelPlan)})
+        return PanelPlan(
+            **{field.name: self.cleaned_data[field.name] for field in fields(PanelPlan)}
+        )
 
     def screening(self) -> Screening | None:
         """The screening that is filled in, not stored; None if there is none."""

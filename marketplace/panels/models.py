@@ -107,7 +107,8 @@ class BatchState(models.TextChoices):
     SENDING = "sending"
     # The panel has taken the request, and pays in the following minutes.
     SENT = "sent"
-    # The answer to the request that pays was lost: a person decides.
+    # The answer to the request that pays was lost, or the panel does not list the bonuses: a person
+    # decides.
     UNCLEAR = "unclear"
     PAID = "paid"
     REFUSED = "refused"
@@ -167,7 +168,7 @@ class PanelPayment(models.Model):
                 | Q(kind=PaymentKind.BONUS, batch__isnull=False),
             ),
             models.UniqueConstraint(
-                fields=["submission"],
+                fields=["submission", "kind"],
                 condition=Q(kind__in=[PaymentKind.REWARD, PaymentKind.SCREEN_OUT]),
                 name="panel_reward_once",
             ),

@@ -1,8 +1,9 @@
 """The operator's page of a study at a panel: draft, cost, submissions, bonuses, both ledgers."""
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
@@ -27,6 +28,7 @@ from marketplace.panels.panel import Spent, StudyAction, SubmissionStatus
 from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
+from shared.number_fields import AmountField
 
 LABELS = {
     "rewards": "Rewards",
@@ -86,10 +88,10 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
             there = prolific().spent(at_panel.external_id)
     except DomainError as error:
         problem = str(error)
-    found = at_panel.submissions.select_related("participation__worker")
+    submissions = at_panel.submissions.select_related("participation__worker")
     if request.GET.get("state") == "open":
-        found = found.exclude(question="")
-    page = newest_first(request, found)
+        submissions = submissions.exclude(question="")
+    page = newest_first(request, submissions)
     unclear = at_panel.batches.filter(state=BatchState.UNCLEAR).order_by("pk")
     context = {
         "study": at_panel.study,
@@ -102,9 +104,9 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
         "places_form": PlacesForm(initial={"places": at_panel.places + 1}),
         "questions": rounds.open_questions(at_panel),
         "page": page,
-        "rows": [_row(each) for each in page.rows],
+        "rows": [_row(submission) for submission in page.rows],
         "batches": at_panel.batches.order_by("-pk")[:50],
-        "unclear": [(each, _both_sides(each)) for each in unclear],
+        "unclear": [(batch, _both_sides(batch)) for batch in unclear],
         "sides": list(_compare(amounts.recorded(at_panel), there)),
         "there": there,
         "subscriptions": subscriptions,
@@ -131,12 +133,12 @@ def _both_sides(batch: BonusBatch) -> list[tuple[PanelSubmission, Decimal, Decim
     rows = batch.payments.select_related("submission__participation__worker").order_by("pk")
     return [
         (
-            each.submission,
-            each.amount,
-            amounts.paid_bonuses(each.submission),
-            each.submission.bonuses_there,
+            row.submission,
+            row.amount,
+            amounts.paid_bonuses(row.submission),
+            row.submission.bonuses_there,
         )
-        for each in rows
+        for row in rows
     ]
 
 
@@ -181,40 +183,41 @@ def panel_study_action(request: OperatorRequest, slug: str) -> HttpResponse:
         "unsubscribe": (rounds.unsubscribe, "No hooks are sent any more."),
     }
     if action in steps:
-        step, done = steps[action]
-        with logged_with_message(request, f"panel: {action}", slug, done):
+        step, success = steps[action]
+        with logged_with_message(request, f"panel: {action}", slug, success):
             step()
     return redirect("operator:study_at_panel", slug)
 
 
 def _confirmed(request: OperatorRequest) -> Decimal:
     try:
-        return Decimal(request.POST.get("confirmed", ""))
-    except InvalidOperation as error:
+        confirmed: Decimal = AmountField().clean(request.POST.get("confirmed", ""))
+    except forms.ValidationError as error:
         raise StudyRefused("Look at the cost, and confirm it.") from error
+    return confirmed
 
 
 @require_POST
 @operator_required
 def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
     """Approve a submission, ask its participant to return it, or reject it."""
-    found = get_object_or_404(PanelSubmission, pk=pk, panel_study__study__slug=slug)
+    submission = get_object_or_404(PanelSubmission, pk=pk, panel_study__study__slug=slug)
     at, action = clock.now(), request.POST.get("action", "")
     reason = request.POST.get("reason", "")[:2000]
     steps: dict[str, tuple[Callable[[], None], str]] = {
         "approve": (
-            lambda: submissions.approve_by_hand(submission=found, there=prolific(), at=at),
+            lambda: submissions.approve_by_hand(submission=submission, there=prolific(), at=at),
             "The panel was asked to approve the submission.",
         ),
         "return": (
             lambda: submissions.ask_by_hand(
-                submission=found, reason=reason, there=prolific(), at=at
+                submission=submission, reason=reason, there=prolific(), at=at
             ),
             "The participant was asked to return the submission.",
         ),
         "reject": (
             lambda: submissions.reject(
-                submission=found,
+                submission=submission,
                 category=request.POST.get("category", ""),
                 reason=reason,
                 there=prolific(),
@@ -223,8 +226,10 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
         ),
     }
     if action in steps:
-        step, done = steps[action]
-        with logged_with_message(request, f"panel: {action} a submission", str(found), done):
+        step, success = steps[action]
+        with logged_with_message(
+            request, f"panel: {action} a submission", str(submission), success
+        ):
             step()
     return redirect("operator:study_at_panel", slug)
 
@@ -239,8 +244,8 @@ def panel_batch_action(request: OperatorRequest, slug: str, pk: int) -> HttpResp
         with logged_with_message(request, "panel: read bonuses", str(batch), "Read."):
             bonuses.read_bonuses(batch=batch, there=prolific())
     elif action in ("paid", "unpaid"):
-        done = "Recorded as paid." if action == "paid" else "The bonuses become due again."
-        with logged_with_message(request, f"panel: {action} batch", str(batch), done):
+        success = "Recorded as paid." if action == "paid" else "The bonuses become due again."
+        with logged_with_message(request, f"panel: {action} batch", str(batch), success):
             bonuses.decide_unclear(
                 batch=batch,
                 was_paid=action == "paid",

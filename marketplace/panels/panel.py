@@ -24,6 +24,10 @@ class PanelRefused(DomainError):
     """The panel refused the request, and changed nothing."""
 
 
+class PanelNotFound(PanelRefused):
+    """What the request names is not at the panel, or not any more."""
+
+
 class PanelUnclear(DomainError):
     """No answer came, or one that does not tell whether the request had its effect."""
 
@@ -221,7 +225,7 @@ def spent(row: Mapping[str, Any]) -> Spent:
 
 def bonuses_body(study_id: str, amounts: Mapping[str, Decimal]) -> dict[str, str]:
     """The body of "Set up bonuses": submission ids with decimal amounts, never cents."""
-    lines = [f"{submission},{each:.2f}" for submission, each in amounts.items()]
+    lines = [f"{submission},{amount:.2f}" for submission, amount in amounts.items()]
     return {"study_id": study_id, "csv_bonuses": "\n".join(lines)}
 
 
@@ -245,9 +249,13 @@ def subscription_there(row: Mapping[str, Any]) -> Subscription:
 
 def subscription_made(body: Mapping[str, Any], *, event: str, address: str) -> Subscription:
     """The new subscription. The guide shows the row alone, the schema a list with the row in it."""
-    rows = [each for each in body.get("results", [body]) if each.get("id")]
-    found = [subscription_there(each) for each in rows]
-    mine = [each for each in found if (each.event, each.address) == (event, address)]
+    rows = [row for row in body.get("results", [body]) if row.get("id")]
+    subscriptions = [subscription_there(row) for row in rows]
+    mine = [
+        subscription
+        for subscription in subscriptions
+        if (subscription.event, subscription.address) == (event, address)
+    ]
     if not mine:
         raise PanelUnclear("Prolific's answer does not name the new subscription.")
     return mine[-1]
@@ -256,7 +264,7 @@ def subscription_made(body: Mapping[str, Any], *, event: str, address: str) -> S
 def problem_of(body: Any, *, status: int) -> str:
     """A refusal in words, without ids: they may be participants', and are stored nowhere else."""
     detail = body.get("error") if isinstance(body, dict) else None
-    found = detail if isinstance(detail, dict) else body if isinstance(body, dict) else {}
-    words = [str(found[key]) for key in ("title", "detail") if found.get(key)]
+    problem = detail if isinstance(detail, dict) else body if isinstance(body, dict) else {}
+    words = [str(problem[key]) for key in ("title", "detail") if problem.get(key)]
     text = ": ".join(words) or f"HTTP status {status}"
     return _IDENTIFIER.sub("(an id)", text)

@@ -70,9 +70,9 @@ def read(document: str) -> dict[str, list[str]]:
     root = xml.read(document.removeprefix(DECLARATION), what="Answer")
     return {
         xml.text_of(answer, "QuestionIdentifier"): [
-            each.text or ""
-            for each in xml.children(answer)
-            if xml.local_name(each) != "QuestionIdentifier"
+            child.text or ""
+            for child in xml.children(answer)
+            if xml.local_name(child) != "QuestionIdentifier"
         ]
         for answer in xml.children(root, "Answer")
     }
@@ -82,7 +82,7 @@ def writing_in(document: str) -> str:
     """What a person seems to have written: the longest value with a space or with letters beyond
     ASCII, without JSON. Empty if there is none, as for choices and markings."""
     try:
-        values = [text for each in read(document).values() for text in each]
+        values = [text for answers in read(document).values() for text in answers]
     except QuestionRefused:
         return ""
     written = [
@@ -144,7 +144,9 @@ def _whole(value: Decimal) -> int:
 def _score_question(question: etree._Element, given: dict[str, list[str]]) -> int:
     chosen = set(given.get(xml.text_of(question, "QuestionIdentifier"), []))
     for option in xml.children(question, "AnswerOption"):
-        wanted = {each.text or "" for each in xml.children(option, "SelectionIdentifier")}
+        wanted = {
+            identifier.text or "" for identifier in xml.children(option, "SelectionIdentifier")
+        }
         if chosen == wanted:
             return int(xml.text_of(option, "AnswerScore"))
     return int(xml.text_of(question, "DefaultScore", "0"))
@@ -161,11 +163,11 @@ def _mapped(mapping: etree._Element, total: int) -> int:
         return _whole(total * Decimal(str(factor)))
     ranges = xml.child(mapping, "RangeMapping")
     assert ranges is not None, "the schema demands one of the three mappings"
-    for each in xml.children(ranges, "SummedScoreRange"):
+    for score_range in xml.children(ranges, "SummedScoreRange"):
         if (
-            int(xml.text_of(each, "InclusiveLowerBound"))
+            int(xml.text_of(score_range, "InclusiveLowerBound"))
             <= total
-            <= int(xml.text_of(each, "InclusiveUpperBound"))
+            <= int(xml.text_of(score_range, "InclusiveUpperBound"))
         ):
-            return int(xml.text_of(each, "QualificationValue"))
+            return int(xml.text_of(score_range, "QualificationValue"))
     return int(xml.text_of(ranges, "OutOfRangeQualificationValue"))

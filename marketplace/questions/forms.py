@@ -130,7 +130,7 @@ class Block:
 
 def blocks(element: etree._Element) -> tuple[Block, ...]:
     """The pieces in an Overview or QuestionContent; raises QuestionRefused for invalid ones."""
-    return tuple(block(each) for each in xml.children(element))
+    return tuple(block(child) for child in xml.children(element))
 
 
 def block(element: etree._Element) -> Block:
@@ -138,7 +138,7 @@ def block(element: etree._Element) -> Block:
     name = xml.local_name(element)
     text = (element.text or "").strip()
     if name == "List":
-        return Block("list", items=tuple(each.text or "" for each in xml.children(element)))
+        return Block("list", items=tuple(item.text or "" for item in xml.children(element)))
     if name == "FormattedContent":
         return Block("html", html=formatted(text))
     if name in ("Binary", "EmbeddedBinary"):
@@ -231,8 +231,12 @@ class Field:
         if self.kind == "text":
             return self._text_answer((values(self.identifier) or [""])[-1])
         known = {option.identifier for option in self.options}
-        chosen = [each for each in dict.fromkeys(values(self.identifier)) if each in known]
-        answer = [("SelectionIdentifier", each) for each in chosen]
+        chosen = [
+            identifier
+            for identifier in dict.fromkeys(values(self.identifier))
+            if identifier in known
+        ]
+        answer = [("SelectionIdentifier", identifier) for identifier in chosen]
         if self.other is not None:
             [(_element, text)], problem = self.other.answer(values)
             if text.strip():
@@ -341,8 +345,8 @@ def _choice(answer: etree._Element, common: dict[str, Any]) -> Field:
     selections = xml.child(answer, "Selections")
     assert selections is not None, "the schema demands it"
     options = tuple(
-        Option(xml.text_of(each, "SelectionIdentifier"), block(xml.children(each)[1]))
-        for each in xml.children(selections, "Selection")
+        Option(xml.text_of(selection, "SelectionIdentifier"), block(xml.children(selection)[1]))
+        for selection in xml.children(selections, "Selection")
     )
     most = int(xml.text_of(answer, "MaxSelectionCount", "1"))
     style = xml.text_of(answer, "StyleSuggestion")

@@ -71,15 +71,15 @@ def local_name(element: etree._Element) -> str:
 
 def child(element: etree._Element, name: str) -> etree._Element | None:
     """The first child with this name in any namespace, or None."""
-    return next((each for each in children(element, name)), None)
+    return next((child for child in children(element, name)), None)
 
 
 def children(element: etree._Element, name: str | None = None) -> list[etree._Element]:
     """The child elements, all or those with this name, without comments."""
     return [
-        each
-        for each in element
-        if isinstance(each.tag, str) and name in (None, etree.QName(each).localname)
+        child
+        for child in element
+        if isinstance(child.tag, str) and name in (None, etree.QName(child).localname)
     ]
 
 

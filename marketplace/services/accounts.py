@@ -2,7 +2,7 @@
 attempts per account and address."""
 
 import unicodedata
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
@@ -21,6 +21,8 @@ from marketplace.models import Attempt, ExternalIdentity, Invitation, UsedLink, 
 # `source` of the identities from signed links of another site.
 SSO_SOURCE = "sso"
 LONGEST_NAME = 100
+# A double click sends the form of a new account again within this time.
+SENT_AGAIN_WITHIN = timedelta(minutes=1)
 # Scripts with letters that look like Latin ones, by the first word of their letters' names.
 ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "FULLWIDTH", "MATHEMATICAL"}
 LONGEST_IDENTIFIER = 200
@@ -29,9 +31,17 @@ MOST_INVITATION_USES = 1_000_000
 
 
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
-    """Create an account with a password; raises AccountRefused, TooManyAttempts."""
+    """Create an account with a password; raises AccountRefused, TooManyAttempts.
+
+    A form that is sent twice makes one account, and each time returns it.
+    """
     count_new_account(address=address, at=at)
-    return _make_account(name=name, password=password, country=country, at=at)
+    try:
+        return _make_account(name=name, password=password, country=country, at=at)
+    except AccountRefused:
+        if made := _made_just_now(name=name, password=password, at=at):
+            return made
+        raise
 
 
 def count_new_account(*, address: str, at: datetime) -> None:
@@ -55,6 +65,15 @@ def _make_account(
             _("This name is already in use. Choose another one."), field="name"
         ) from error
     return worker
+
+
+def _made_just_now(*, name: str, password: str, at: datetime) -> Worker | None:
+    """The account that the same form has made a moment ago."""
+    if not name.isprintable():
+        return None
+    recent = Worker.objects.filter(name=" ".join(name.split()), is_member=False)
+    made = recent.filter(created_at__gt=at - SENT_AGAIN_WITHIN).first()
+    return made if made and _is_password_of(made, password) else None
 
 
 def make_member(*, name: str, password: str, at: datetime) -> Worker:
@@ -86,14 +105,20 @@ def check_invitation(*, invitation_id: int, at: datetime) -> None:
 def accept_invitation(
     *, invitation_id: int, name: str, password: str, country: str, address: str, at: datetime
 ) -> Worker:
-    """Create an account with an invitation; raises LinkRefused and the errors of sign_up."""
+    """Create an account with an invitation, or return it if the form is sent twice; raises
+    LinkRefused and the errors of sign_up."""
     # In its own transaction, so that a refused attempt still counts.
     count_new_account(address=address, at=at)
-    with transaction.atomic():
-        good = Invitation.objects.good_at(at).filter(pk=invitation_id)
-        if not good.update(uses_left=F("uses_left") - 1):
-            check_invitation(invitation_id=invitation_id, at=at)
-        return _make_account(name=name, password=password, country=country, at=at)
+    try:
+        with transaction.atomic():
+            good = Invitation.objects.good_at(at).filter(pk=invitation_id)
+            if not good.update(uses_left=F("uses_left") - 1):
+                check_invitation(invitation_id=invitation_id, at=at)
+            return _make_account(name=name, password=password, country=country, at=at)
+    except (AccountRefused, LinkRefused):
+        if made := _made_just_now(name=name, password=password, at=at):
+            return made
+        raise
 
 
 def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:
@@ -101,8 +126,8 @@ def authenticate(*, name: str, password: str, address: str, at: datetime) -> Wor
     count_attempt(what="sign-in from", who=address, most=settings.ATTEMPTS_PER_ADDRESS, at=at)
     count_attempt(what="sign-in as", who=name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
     # Names are always printable, and PostgreSQL refuses a NUL in a query.
-    known = Worker.objects.filter(name=name) if name.isprintable() else Worker.objects.none()
-    worker = known.exclude(password="").first()
+    workers = Worker.objects.filter(name=name) if name.isprintable() else Worker.objects.none()
+    worker = workers.exclude(password="").first()
     if worker is None:
         # Hash anyway: a faster response would reveal that the name does not exist.
         make_password(password)
@@ -128,9 +153,9 @@ def worker_of_identity(
     Raises AccountRefused if the id or country is invalid, and TooManyAttempts.
     """
     identifier = clean_identifier(identifier)
-    known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
-    found = known.select_related("worker").first()
-    if found is None:
+    identities = ExternalIdentity.objects.filter(source=source, identifier=identifier)
+    identity = identities.select_related("worker").first()
+    if identity is None:
         count_new_account(address=address, at=at)
         try:
             with transaction.atomic():
@@ -142,8 +167,8 @@ def worker_of_identity(
                 ).worker
         except IntegrityError:
             # A concurrent request, such as a double click, has created the account.
-            found = known.select_related("worker").get()
-    return found.worker
+            identity = identities.select_related("worker").get()
+    return identity.worker
 
 
 def clean_identifier(identifier: str) -> str:
@@ -183,10 +208,10 @@ def set_password(*, worker: Worker, current: str, password: str, at: datetime) -
     hashed = _password_hash(password, worker)
     with transaction.atomic():
         # Check under the lock: another session may have changed the password.
-        found = Worker.objects.select_for_update().get(pk=worker.pk)
-        if found.erased_at is not None:
+        locked = Worker.objects.select_for_update().get(pk=worker.pk)
+        if locked.erased_at is not None:
             raise AccountRefused(_("This account has just been deleted. Follow the link again."))
-        if found.password and not check_password(current, found.password):
+        if locked.password and not check_password(current, locked.password):
             raise AccountRefused(_("This is not your current password."), field="current")
         Worker.objects.filter(pk=worker.pk).update(password=hashed)
         return end_all_sessions(worker=worker)
@@ -251,8 +276,8 @@ def _password_problem(error: ValidationError) -> str:
 _SALT = "marketplace.attempts"
 
 
-def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
-    """Record an attempt; raises TooManyAttempts if it is above the limit.
+def count_attempt(*, what: str, who: str, most: int, at: datetime) -> Attempt:
+    """Record an attempt and return it; raises TooManyAttempts if it is above the limit.
 
     An attempt is recorded before counting, so that concurrent attempts count each other. Attempts
     above the limit are not recorded: further attempts neither fill the table nor prolong the wait.
@@ -260,9 +285,9 @@ def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
     key = _key(what, who)
     recent = Attempt.objects.filter(key=key, made_at__gt=at - settings.ATTEMPTS_WITHIN)
     if recent.count() < most:
-        Attempt.objects.create(key=key, made_at=at)
+        attempt = Attempt.objects.create(key=key, made_at=at)
         if recent.count() <= most:
-            return
+            return attempt
     raise TooManyAttempts(_("Too many attempts. Wait 15 minutes, then try again."))
 
 

@@ -199,7 +199,7 @@ class Progress:
 
 
 def progress_of(participation: Participation) -> Progress:
-    """Progress since the participant joined. Rejected work counts as done."""
+    """Progress in the study. Rejected work counts as done."""
     done = participation.assignments().filter(status__in=REVEALED).count()
     return Progress(done=done, wanted=participation.study.assignments)
 
@@ -213,7 +213,7 @@ def participation_for(assignment: Assignment) -> Participation | None:
         study__hit_type=assignment.hit.hit_type_id,
         started_at__lte=assignment.accepted_at,
     )
-    return mine.select_related("study__hit_type", "worker").order_by("-pk").first()
+    return mine.select_related("study__hit_type", "worker").order_by("-started_at", "-pk").first()
 
 
 def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:

@@ -29,12 +29,12 @@ def addresses_in(text: str) -> list[str]:
     Raises GroupRefused if one is invalid or if there are too many.
     """
     parts = text.replace(",", " ").replace(";", " ").split()
-    found = list(dict.fromkeys(_clean(part) for part in parts))
-    if not found:
+    addresses = list(dict.fromkeys(_clean(part) for part in parts))
+    if not addresses:
         raise GroupRefused("Enter at least one address.", field="addresses")
-    if len(found) > MOST_ADDRESSES:
+    if len(addresses) > MOST_ADDRESSES:
         raise GroupRefused(f"Enter at most {MOST_ADDRESSES} addresses.", field="addresses")
-    return found
+    return addresses
 
 
 def _clean(address: str) -> str:
@@ -52,13 +52,13 @@ def _clean(address: str) -> str:
 @transaction.atomic
 def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime) -> int:
     """Put addresses on the group's list; return how many are new. Nothing is sent."""
-    known = set(
+    on_the_list = set(
         group.mail_invitations.filter(address__in=addresses).values_list("address", flat=True)
     )
     rows = [
         MailInvitation(group=group, address=address, created_at=at, due_at=at)
         for address in addresses
-        if address not in known
+        if address not in on_the_list
     ]
     MailInvitation.objects.bulk_create(rows, ignore_conflicts=True)
     return len(rows)

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet, Sum, Value
 
+from marketplace import clock
 from marketplace.errors import InsufficientFunds
 from marketplace.extensions import extensions
 from marketplace.models import (
@@ -33,16 +34,16 @@ CENT = Decimal("0.01")
 def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
     """The fee for one assignment of the HIT type, in dollars, including qualification fees."""
     wanted = {
-        each["QualificationTypeId"]
-        for each in hit_type.qualification_requirements
-        if each["Comparator"] != "DoesNotExist"
+        requirement["QualificationTypeId"]
+        for requirement in hit_type.qualification_requirements
+        if requirement["Comparator"] != "DoesNotExist"
     }
     share = settings.MTURK_FEE_SHARE
     if max_assignments >= settings.MTURK_LARGE_HIT_ASSIGNMENTS:
         share += settings.MTURK_LARGE_HIT_FEE_SHARE
     if not wanted.isdisjoint(settings.MTURK_MASTERS_IDS):
         share += settings.MTURK_MASTERS_FEE_SHARE
-    premium = sum(Decimal(settings.MTURK_PREMIUM_FEES.get(each, 0)) for each in wanted)
+    premium = sum(Decimal(settings.MTURK_PREMIUM_FEES.get(type_id, 0)) for type_id in wanted)
     return _fee(hit_type.reward, share) + premium
 
 
@@ -142,7 +143,7 @@ def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
     earned = of_workers.filter(target=Account.WORKER)
     paid = of_workers.filter(source=Account.WORKER).exclude(target=Account.PANEL)
     totals = _by_worker(earned)
-    for less in (_by_worker(paid), *(each.credits(workers) for each in extensions())):
+    for less in (_by_worker(paid), *(extension.credits(workers) for extension in extensions())):
         for pk, total in less.items():
             totals[pk] = totals.get(pk, Decimal()) - total
     return {pk: total for pk, total in totals.items() if total > 0}
@@ -154,13 +155,15 @@ def _by_worker(rows: QuerySet[Transfer]) -> dict[int, Decimal]:
 
 @transaction.atomic
 def pay_out(*, at: datetime) -> int:
-    """Pay out all balances as one payout dated `at`; return the number of workers."""
+    """Pay out all balances as one payout; return the number of workers."""
     # Locks prevent two concurrent payouts from paying the same balance. They are taken in one
     # order, so that they cannot deadlock.
     due = balances()
     workers = Worker.objects.filter(pk__in=due).order_by("pk").select_for_update()
     locked = list(workers.values_list("pk", flat=True))
     due = balances(Worker.objects.filter(pk__in=locked))
+    # When the locks are held: a submission at a panel that was stored meanwhile is left out.
+    made_at = max(at, clock.now())
     Transfer.objects.bulk_create(
         Transfer(
             kind=TransferKind.PAYOUT,
@@ -168,7 +171,7 @@ def pay_out(*, at: datetime) -> int:
             target=Account.OUTSIDE,
             amount=amount,
             worker_id=pk,
-            made_at=at,
+            made_at=made_at,
         )
         for pk, amount in sorted(due.items())
     )

@@ -23,7 +23,7 @@ from botocore.parsers import ResponseParserError
 from django.conf import settings
 from django.db import transaction
 
-from marketplace import ids
+from marketplace import clock, ids
 from marketplace.errors import DomainError
 from marketplace.models import (
     Assignment,
@@ -182,11 +182,16 @@ def deliver(*, at: datetime) -> int:
     due = Event.objects.filter(due_at__lte=at).select_related("requester").order_by(order)
     delivered = 0
     for _ in range(BATCH):
-        event = claim(due, lambda _: {"due_at": at + LEASE})
+        event = claim(due, lambda _: {"due_at": _now(at) + LEASE})
         if event is None:
             break
         delivered += _deliver_one(event, at)
     return delivered
+
+
+def _now(at: datetime) -> datetime:
+    """The time now, in a delivery that may have begun long before, at `at`."""
+    return max(at, clock.now())
 
 
 def _deliver_one(event: Event, at: datetime) -> bool:
@@ -202,7 +207,7 @@ def _deliver_one(event: Event, at: datetime) -> bool:
     except FAILURES:
         is_last = event.attempts >= MOST_ATTEMPTS
         pause = timedelta(seconds=min(2 ** (event.attempts - 1), LONGEST_PAUSE))
-        held(event).update(due_at=None if is_last else at + pause)
+        held(event).update(due_at=None if is_last else _now(at) + pause)
         logger.log(
             logging.ERROR if is_last else logging.WARNING,
             "Event %s was not delivered; the marketplace %s.",
@@ -298,10 +303,10 @@ def send(transport: str, destination: str, text: str) -> None:
 
 def _region(transport: str, destination: str) -> str:
     if transport == "SNS":
-        found = _TOPIC.fullmatch(destination)
+        match = _TOPIC.fullmatch(destination)
     else:
-        found = _REGION.fullmatch(urlsplit(destination).hostname or "")
-    return found["region"] if found else "us-east-1"
+        match = _REGION.fullmatch(urlsplit(destination).hostname or "")
+    return match["region"] if match else "us-east-1"
 
 
 @lru_cache(maxsize=32)

@@ -19,7 +19,7 @@ from marketplace.countries import read_place
 from marketplace.errors import DomainError, SignInRefused
 from marketplace.models import Activity, Requester, SiteAccount, TransferKind, Worker
 from marketplace.services import money
-from marketplace.services.workers import WorkerProfile, get_or_create_requester
+from marketplace.services.workers import WorkerProfile, set_available_balance
 from shared.hand_over import SignedIn
 from shared.second_factors.services import has_second_factor
 
@@ -52,11 +52,17 @@ def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -
 MOST_MONEY = Decimal("1000000000.00")
 
 
+@transaction.atomic
 def make_requester(*, name: str, balance: Decimal, at: datetime) -> Requester:
     """Create a requester; raises DomainError if the name is taken."""
-    if Requester.objects.filter(name=name).exists():
-        raise DomainError(f"There is a requester called {name} already.")
-    return get_or_create_requester(name=name, balance=balance, at=at)
+    try:
+        with transaction.atomic():
+            requester = Requester.objects.create(name=name, created_at=at)
+    except IntegrityError as error:
+        raise DomainError(f"There is a requester called {name} already.") from error
+    set_available_balance(requester=requester, balance=balance, at=at)
+    requester.refresh_from_db()
+    return requester
 
 
 def add_money(*, requester: Requester, amount: Decimal, at: datetime) -> None:
@@ -108,20 +114,22 @@ def operator_of(user: SignedIn) -> User:
 
     With HAND_OVER_OPERATORS, an operator there has the same name here, and is created if missing.
     """
-    found = all_operators().filter(site_account__name=user.name).first()
-    if found is None and user.is_operator and settings.HAND_OVER_OPERATORS:
-        found = all_operators().filter(username=user.name).first() or add_operator(name=user.name)
-    if found is None:
+    operator = all_operators().filter(site_account__name=user.name).first()
+    if operator is None and user.is_operator and settings.HAND_OVER_OPERATORS:
+        operator = all_operators().filter(username=user.name).first() or add_operator(
+            name=user.name
+        )
+    if operator is None:
         raise SignInRefused(
             f"No operator lets {user.name} of the requester site in. An operator can do this on "
             "the page Operators. Or sign in with a name and password of this site."
         )
-    if has_second_factor(found) and not user.has_second_factor:
+    if has_second_factor(operator) and not user.has_second_factor:
         raise SignInRefused(
-            f"{found.get_username()} has an authenticator app here, and {user.name} has none at "
+            f"{operator.get_username()} has an authenticator app here, and {user.name} has none at "
             "the requester site. Sign in with the code, or set up an app there."
         )
-    return found
+    return operator
 
 
 @transaction.atomic
@@ -131,10 +139,10 @@ def remove_operator(*, operator: User, actor: User) -> None:
     Raises DomainError if either of the two is not an operator any more.
     """
     # Of two operators who remove each other, one stays.
-    found = {each.pk for each in all_operators().select_for_update().order_by("pk")}
+    keys = {user.pk for user in all_operators().select_for_update().order_by("pk")}
     if operator.pk == actor.pk:
         raise DomainError("You cannot remove yourself. Another operator can.")
-    if not {operator.pk, actor.pk} <= found:
+    if not {operator.pk, actor.pk} <= keys:
         raise DomainError("This operator was removed already.")
     User.objects.filter(pk=operator.pk).delete()
 

@@ -84,11 +84,11 @@ def work_by_person(
     members = group.memberships.select_related("worker").order_by("pk")
     return [
         PersonsWork(
-            each,
-            **counts.get(each.worker_id, {}),
-            earned=earned.get(each.worker_id, Decimal("0.00")),
+            membership,
+            **counts.get(membership.worker_id, {}),
+            earned=earned.get(membership.worker_id, Decimal("0.00")),
         )
-        for each in members
+        for membership in members
     ]
 
 
@@ -148,6 +148,8 @@ def people_of(hit_type: HitType) -> tuple[list[Worker], int]:
         ~Exists(later), membership=OuterRef("pk"), text__shows_names=True
     )
     agreed = members.filter(Exists(given), withdrawn_at=None, worker__erased_at=None)
-    named = list(dict.fromkeys(each.worker for each in agreed.order_by("joined_at", "pk")))
+    named = list(
+        dict.fromkeys(membership.worker for membership in agreed.order_by("joined_at", "pk"))
+    )
     everybody = members.order_by().values("worker").distinct().count()
     return named, everybody - len(named)

@@ -24,9 +24,11 @@ from marketplace.services.qualifications import grant, held_by, system_type_ids,
 
 def check_types_usable(requirements: list[dict[str, Any]]) -> None:
     """Raise DomainError if a requirement refers to a type that is deleted or inactive."""
-    custom = {each["QualificationTypeId"] for each in requirements} - system_type_ids()
-    known = QualificationType.objects.filter(public_id__in=custom, is_deleted=False)
-    is_active = dict(known.values_list("public_id", "is_active"))
+    custom = {
+        requirement["QualificationTypeId"] for requirement in requirements
+    } - system_type_ids()
+    existing = QualificationType.objects.filter(public_id__in=custom, is_deleted=False)
+    is_active = dict(existing.values_list("public_id", "is_active"))
     for public_id in sorted(custom):
         if public_id not in is_active:
             raise no_such_type(public_id)
@@ -137,16 +139,20 @@ def delete_qualification_type(*, qualification_type: QualificationType, at: date
 def requestable_for(*, worker: Worker, hit_type: HitType) -> list[QualificationType]:
     """The qualifications that the worker can request to meet the HIT type's requirements."""
     missing = unmet(hit_type, held_by(worker), Action.ACCEPT)
-    wanted = {each["QualificationTypeId"] for each in missing}
+    wanted = {requirement["QualificationTypeId"] for requirement in missing}
     held = set(
         worker.qualifications.filter(status=QualificationStatus.GRANTED).values_list(
             "qualification_type_id", flat=True
         )
     )
-    found = QualificationType.objects.filter(
+    requestable = QualificationType.objects.filter(
         public_id__in=wanted, is_active=True, is_deleted=False
     ).order_by("name")
-    return [each for each in found if each.pk not in held or can_be_improved(each)]
+    return [
+        qualification_type
+        for qualification_type in requestable
+        if qualification_type.pk not in held or can_be_improved(qualification_type)
+    ]
 
 
 @transaction.atomic
@@ -160,6 +166,9 @@ def request_qualification(
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
     if worker.erased_at is not None:
         raise NotQualified("This account is closed.")
+    # Locked: whoever deletes the type rejects the requests that there are.
+    types = QualificationType.objects.select_for_update(no_key=True)
+    qualification_type = types.get(pk=qualification_type.pk)
     _refuse_request(qualification_type, worker, at)
     status, times = QualificationRequestStatus.PENDING, {"submitted_at": at}
     if qualification_type.test:
@@ -233,6 +242,8 @@ def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> 
     """
     if is_test_over(request, at):
         raise NotQualified("The time for this test is over.")
+    # A new request locks the worker first, too, and ends a test that is over.
+    Worker.objects.select_for_update(no_key=True).get(pk=request.worker_id)
     started = QualificationRequest.objects.filter(
         pk=request.pk, status=QualificationRequestStatus.STARTED
     )
@@ -265,6 +276,8 @@ def _decide(
     value: int | None = None,
     reason: str = "",
 ) -> None:
+    # An erasure locks the worker first, too.
+    Worker.objects.select_for_update(no_key=True).get(pk=request.worker_id)
     pending = QualificationRequest.objects.filter(
         pk=request.pk, status=QualificationRequestStatus.PENDING
     )

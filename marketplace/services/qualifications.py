@@ -157,6 +157,8 @@ def revoke(
     *, qualification_type: QualificationType, worker: Worker, at: datetime, reason: str = ""
 ) -> None:
     """Revoke the worker's qualification, with a reason that they read; raises DoesNotExist."""
+    # An erasure locks the worker first, too.
+    Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
     held = worker.qualifications.filter(
         qualification_type=qualification_type, status=QualificationStatus.GRANTED
     )
@@ -202,11 +204,11 @@ WORDS = {
 
 def names_of(requirements: Iterable[Requirement]) -> dict[str, str]:
     """The names of the requirements' qualification types, in one query."""
-    found = QualificationType.objects.filter(
-        public_id__in={each["QualificationTypeId"] for each in requirements}
+    types = QualificationType.objects.filter(
+        public_id__in={requirement["QualificationTypeId"] for requirement in requirements}
     )
     masters = dict.fromkeys(settings.MTURK_MASTERS_IDS, "Masters")
-    return {**masters, **dict(found.values_list("public_id", "name")), **ABOUT}
+    return {**masters, **dict(types.values_list("public_id", "name")), **ABOUT}
 
 
 def asked_of_newcomers(hit_type: HitType) -> list[str]:
@@ -214,8 +216,13 @@ def asked_of_newcomers(hit_type: HitType) -> list[str]:
     missing = unmet(hit_type, system_values(Worker()), Action.ACCEPT)
     names = names_of(missing)
     return [
-        " ".join((_name(each, names), WORDS.get(each["Comparator"], "").format(_wanted(each))))
-        for each in missing
+        " ".join(
+            (
+                _name(requirement, names),
+                WORDS.get(requirement["Comparator"], "").format(_wanted(requirement)),
+            )
+        )
+        for requirement in missing
     ]
 
 
@@ -261,9 +268,11 @@ def reasons_for(worker: Worker, hit_types: Iterable[HitType]) -> dict[int, list[
     if not hit_types:
         return {}
     held = held_by(worker)
-    missing = {each.pk: unmet(each, held, Action.ACCEPT) for each in hit_types}
-    names = names_of(one for found in missing.values() for one in found)
+    missing = {hit_type.pk: unmet(hit_type, held, Action.ACCEPT) for hit_type in hit_types}
+    names = names_of(
+        requirement for requirements in missing.values() for requirement in requirements
+    )
     return {
-        pk: [_sentence(each, held, names) for each in found] or [BLOCKED]
-        for pk, found in missing.items()
+        pk: [_sentence(requirement, held, names) for requirement in requirements] or [BLOCKED]
+        for pk, requirements in missing.items()
     }

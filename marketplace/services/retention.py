@@ -82,6 +82,11 @@ def _delete_idle_participants(at: datetime) -> int:
 
     Anybody can create such an account with an invented panel id.
     """
+    idle = _idle_participants(at).order_by("created_at")[:BATCH]
+    return sum(_delete_participant(worker, at) for worker in idle)
+
+
+def _idle_participants(at: datetime) -> QuerySet[Worker]:
     created = Worker.objects.filter(created_at__lte=at - settings.IDLE_PARTICIPANTS_KEPT)
     idle = created.filter(
         ~Exists(Assignment.objects.filter(worker=OuterRef("pk"), status__in=LIVE)),
@@ -93,17 +98,18 @@ def _delete_idle_participants(at: datetime) -> int:
         qualifications=None,
         qualification_requests=None,
     )
-    for each in extensions():
-        idle = idle.filter(~Exists(each.undecided().filter(worker=OuterRef("pk"))))
-    return sum(map(_delete_participant, idle.order_by("created_at")[:BATCH]))
+    for extension in extensions():
+        idle = idle.filter(~Exists(extension.undecided().filter(worker=OuterRef("pk"))))
+    return idle
 
 
-def _delete_participant(worker: Worker) -> int:
+def _delete_participant(worker: Worker, at: datetime) -> int:
     try:
         with transaction.atomic():
-            # Accepting a HIT locks the worker too, so it has happened before this or fails after
-            # it.
-            worker = Worker.objects.select_for_update().get(pk=worker.pk)
+            # Accepting a HIT, a first password and a panel's submission lock the worker, too: each
+            # has happened before this or fails after it.
+            Worker.objects.select_for_update().get(pk=worker.pk)
+            worker = _idle_participants(at).get(pk=worker.pk)
             worker.assignments.exclude(status__in=LIVE).delete()
             worker.participations.all().delete()
             worker.identities.all().delete()
@@ -170,6 +176,11 @@ def data_of(worker: Worker) -> dict[str, Any]:
             .order_by("pk")
             .values("kind", "amount", "made_at")
         ),
+        **{
+            name: rows
+            for extension in extensions()
+            for name, rows in extension.data_of(worker).items()
+        },
     }
 
 
@@ -192,19 +203,19 @@ def _assignments(worker: Worker) -> list[dict[str, Any]]:
     rows = worker.assignments.select_related("hit__hit_type").order_by("pk")
     return [
         {
-            "assignment_id": one.public_id,
-            "hit_id": one.hit.public_id,
-            "title": one.hit.hit_type.title,
-            "reward": one.hit.hit_type.reward,
-            "status": one.status,
-            "accepted_at": one.accepted_at,
-            "submitted_at": one.submitted_at,
-            "approved_at": one.approved_at,
-            "rejected_at": one.rejected_at,
-            "feedback": one.requester_feedback,
-            "answer": one.answer,
+            "assignment_id": assignment.public_id,
+            "hit_id": assignment.hit.public_id,
+            "title": assignment.hit.hit_type.title,
+            "reward": assignment.hit.hit_type.reward,
+            "status": assignment.status,
+            "accepted_at": assignment.accepted_at,
+            "submitted_at": assignment.submitted_at,
+            "approved_at": assignment.approved_at,
+            "rejected_at": assignment.rejected_at,
+            "feedback": assignment.requester_feedback,
+            "answer": assignment.answer,
         }
-        for one in rows.iterator()
+        for assignment in rows.iterator()
     ]
 
 
@@ -217,7 +228,9 @@ def obstacle_to_erasure(worker: Worker, due: Decimal) -> str:
         )
     if due:
         return f"{worker} is owed ${due:,.2f}. Make a payout first."
-    return next(filter(None, (each.obstacle_to_erasure(worker) for each in extensions())), "")
+    return next(
+        filter(None, (extension.obstacle_to_erasure(worker) for extension in extensions())), ""
+    )
 
 
 @transaction.atomic
@@ -282,6 +295,6 @@ def _old_panel_ids(before: datetime) -> QuerySet[ExternalIdentity]:
         ~Exists(work.filter(status__in=OPEN)),
         worker__created_at__lte=before,
     )
-    for each in extensions():
-        old = old.filter(~Exists(each.undecided().filter(worker=OuterRef("worker"))))
+    for extension in extensions():
+        old = old.filter(~Exists(extension.undecided().filter(worker=OuterRef("worker"))))
     return old

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from marketplace import ids
+from marketplace import clock, ids
 from marketplace.errors import DomainError, QuestionRefused
 from marketplace.models import (
     REVEALED,
@@ -38,7 +38,8 @@ def hits_with_due_policy(at: datetime) -> QuerySet[Hit]:
 
 def apply_policy(hit: Hit, at: datetime) -> bool:
     """Carry out the HIT's review policies; return False if another process is doing so."""
-    lease = at + LEASE
+    # The sweep may have begun long ago.
+    lease = max(at, clock.now()) + LEASE
     mine = Hit.objects.filter(pk=hit.pk, policy_due_at=hit.policy_due_at)
     if not mine.update(policy_due_at=lease):
         return False
@@ -79,8 +80,8 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
     mine = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT)
     if mine.filter(subject_id=assignment.public_id).exists():
         return
-    known = score_known_answers(policy.mapping("AnswerKey"), _answers(assignment))
-    _decide(hit, assignment, policy, known.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
+    scored = score_known_answers(policy.mapping("AnswerKey"), _answers(assignment))
+    _decide(hit, assignment, policy, scored.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
     about = {
         "hit": hit,
         "level": ReviewLevel.ASSIGNMENT,
@@ -93,29 +94,31 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
             ReviewResult(
                 **about, question_id=name, key="KnownAnswerCorrect", value=str(int(is_correct))
             )
-            for name, is_correct in known.correct.items()
+            for name, is_correct in scored.correct.items()
         ]
-        + [ReviewResult(**about, key="KnownAnswerScore", value=str(known.score))]
+        + [ReviewResult(**about, key="KnownAnswerScore", value=str(scored.score))]
     )
     least = policy.number("ExtendIfKnownAnswerScoreIsLessThan")
-    if least is not None and known.score < least:
+    if least is not None and scored.score < least:
         _extend(hit, policy, ReviewLevel.ASSIGNMENT, at)
 
 
 def _score_hit(hit: Hit, policy: Policy, at: datetime) -> None:
-    counted = [each for each in _submitted(hit) if not _is_disregarded(hit, each, policy)]
-    found = find_plurality(
+    counted = [
+        assignment for assignment in _submitted(hit) if not _is_disregarded(hit, assignment, policy)
+    ]
+    plurality = find_plurality(
         policy.values("QuestionIds"),
-        {each.public_id: _answers(each) for each in counted},
+        {assignment.public_id: _answers(assignment) for assignment in counted},
         threshold=policy.number("QuestionAgreementThreshold") or 0,
     )
-    _store_plurality(hit, found)
+    _store_plurality(hit, plurality)
     for assignment in counted:
-        score = found.worker_scores.get(assignment.public_id)
+        score = plurality.worker_scores.get(assignment.public_id)
         if score is not None:
             _decide(hit, assignment, policy, score, "WorkerAgreementScore", ReviewLevel.HIT, at)
     least = policy.number("ExtendIfHITAgreementScoreIsLessThan")
-    if least is not None and found.hit_score < least:
+    if least is not None and plurality.hit_score < least:
         _extend(hit, policy, ReviewLevel.HIT, at)
 
 
@@ -134,18 +137,20 @@ def _is_disregarded(hit: Hit, assignment: Assignment, policy: Policy) -> bool:
 
 
 @transaction.atomic
-def _store_plurality(hit: Hit, found: Plurality) -> None:
+def _store_plurality(hit: Hit, plurality: Plurality) -> None:
     """Replace the stored results; results from before an extension are outdated."""
     hit.review_results.filter(level=ReviewLevel.HIT).delete()
-    rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(found.hit_score))]
-    for question, answer in found.agreed.items():
+    rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(plurality.hit_score))]
+    for question, answer in plurality.agreed.items():
         text = "|".join(sorted(answer))
         rows.append(("HIT", hit.public_id, question, "PluralityAnswer", text))
-        rows.append(("HIT", hit.public_id, question, "PluralityLevel", str(found.levels[question])))
-    for name, agreements in found.agreements.items():
+        rows.append(
+            ("HIT", hit.public_id, question, "PluralityLevel", str(plurality.levels[question]))
+        )
+    for name, agreements in plurality.agreements.items():
         for question, agrees in agreements.items():
             rows.append(("Assignment", name, question, "AgreedWithPlurality", str(int(agrees))))
-    for name, score in found.worker_scores.items():
+    for name, score in plurality.worker_scores.items():
         rows.append(("Assignment", name, "", "WorkerAgreementScore", str(score)))
     ReviewResult.objects.bulk_create(
         ReviewResult(

@@ -45,7 +45,7 @@ def approve(
         Worker.objects.filter(pk=assignment.worker_id).update(
             approved_count=F("approved_count") + 1
         )
-        _pay(assignment, _moved_hit(assignment, at), at)
+        _pay(assignment, _count_approved(assignment, at), at)
     elif override_rejection:
         _override(assignment, feedback, at)
     else:
@@ -55,7 +55,7 @@ def approve(
     )
 
 
-def _moved_hit(assignment: Assignment, at: datetime) -> Hit:
+def _count_approved(assignment: Assignment, at: datetime) -> Hit:
     """Count the assignment as approved; return its HIT as it is now."""
     hit = assignment.hit
     if not queries.move_approved(hit, at):

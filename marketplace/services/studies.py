@@ -89,8 +89,10 @@ def _check_plan(name: str, plan: StudyPlan) -> None:
             raise StudyRefused(f"The {what} must have at most {longest} printable characters.")
     if plan.language not in dict(settings.LANGUAGES):
         raise StudyRefused(f"Choose a language of {', '.join(dict(settings.LANGUAGES))}.")
-    if not plan.completion_code.strip():
-        raise StudyRefused("A study needs a completion code.")
+    if not plan.completion_code.strip() or plan.completion_code == plan.no_work_code:
+        raise StudyRefused(
+            "A study needs a completion code, and another one for participants who find no HITs."
+        )
     if not ID_PARAMETER.fullmatch(plan.id_parameter) or plan.id_parameter in RESERVED_PARAMETERS:
         raise StudyRefused(
             f"The parameter with the panel's id cannot be called {plan.id_parameter!r}: use "
@@ -143,10 +145,10 @@ def _participate(
     study: Study, worker: Worker, signed_in: Worker | None, at: datetime
 ) -> Participation:
     # Lock the worker: another request may be setting a password or deleting the idle account.
-    found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
-    if found is None or found.erased_at is not None:
+    locked = Worker.objects.select_for_update().filter(pk=worker.pk).first()
+    if locked is None or locked.erased_at is not None:
         raise StudyRefused(_("This account has just been deleted. Follow the link again."))
-    if found.password and found != signed_in:
+    if locked.password and locked != signed_in:
         raise PasswordNeeded(
             _(
                 "The account that belongs to this link has a password. Sign in with it, then "
@@ -154,7 +156,7 @@ def _participate(
             )
         )
     return Participation.objects.get_or_create(
-        study=study, worker=found, defaults={"started_at": at}
+        study=study, worker=locked, defaults={"started_at": at}
     )[0]
 
 
@@ -170,14 +172,17 @@ def _has_joined(study: Study, identifier: str) -> bool:
 def next_assignment(*, participation: Participation, at: datetime) -> Assignment | None:
     """The participant's open assignment, or a newly accepted one; None if all are done.
 
-    Raises NothingToAccept and NotQualified.
+    Raises NothingToAccept and NotQualified, and StudyRefused once the participant has joined
+    another study of the same HITs, for which a new assignment would count.
     """
     # Lock first: if two tabs ask at once, the second gets the assignment that the first accepted.
     study, worker = participation.study, participation.worker
     Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if progress_of(participation).is_complete:
         return None
-    begun = worker.assignments.in_time(at).filter(hit__hit_type=study.hit_type).first()
+    begun = participation.assignments().in_time(at).first()
+    if begun is None and participation.later().exists():
+        raise StudyRefused(_("You have joined another study with the same tasks. Go on there."))
     return begun or assignments.accept(worker=worker, hit_type=study.hit_type, at=at)
 
 
@@ -200,7 +205,7 @@ class ScreeningStep(StrEnum):
 
 def set_screening(*, study: Study, screening: Screening) -> None:
     """Store a new study's screening; raises StudyRefused."""
-    wrong = [each for each in screening.choices if each != screening.right_choice]
+    wrong = [choice for choice in screening.choices if choice != screening.right_choice]
     if screening.question and (
         len(set(screening.choices)) < LEAST_CHOICES or len(wrong) == len(screening.choices)
     ):
@@ -292,8 +297,8 @@ def answer_eligibility(*, participation: Participation, answer: str, at: datetim
     screening = screening_of(participation.study)
     if screening is None or step_of(participation) != ScreeningStep.ELIGIBILITY:
         return
-    fields = {each: "eligible_at" for each in screening.eligible_choices}
-    fields |= {each: "screened_out_at" for each in screening.ineligible_choices}
+    fields = {choice: "eligible_at" for choice in screening.eligible_choices}
+    fields |= {choice: "screened_out_at" for choice in screening.ineligible_choices}
     if answer in fields:
         mine = Participation.objects.filter(
             pk=participation.pk, eligible_at=None, screened_out_at=None
@@ -325,11 +330,11 @@ def set_checks(*, study: Study, checks: Sequence[AttentionCheck]) -> None:
     """Store a new study's attention checks, spread over its HITs; raises StudyRefused."""
     if len(checks) >= study.assignments:
         raise StudyRefused("A study needs more HITs than attention checks.")
-    for number, each in enumerate(checks, start=1):
-        if len(set(each.choices)) < LEAST_CHOICES or each.right_choice not in each.choices:
+    for number, check in enumerate(checks, start=1):
+        if len(set(check.choices)) < LEAST_CHOICES or check.right_choice not in check.choices:
             raise StudyRefused("An attention check needs at least two different answers.")
-        each.study = study
-        each.after = number * study.assignments // (len(checks) + 1)
+        check.study = study
+        check.after = number * study.assignments // (len(checks) + 1)
     AttentionCheck.objects.bulk_create(checks)
 
 

@@ -22,6 +22,8 @@ from marketplace.models import (
 from marketplace.services import money
 
 MOST_RECIPIENTS = 100
+# The rejected assignments of the lowest approval rate are 99 times as many, and have to be stored.
+MOST_APPROVED = 10**7
 
 
 @transaction.atomic
@@ -119,9 +121,10 @@ def notify_workers(
         raise DomainError("MessageText must have 1 to 4096 characters.")
     if len(worker_ids) > MOST_RECIPIENTS:
         raise DomainError(f"At most {MOST_RECIPIENTS} workers can be notified at once.")
-    # Nobody reads what is sent to a closed account, and no further erasure deletes it.
-    open_accounts = Worker.objects.filter(public_id__in=worker_ids, erased_at=None)
-    workers = {each.public_id: each for each in open_accounts}
+    # Nobody reads what is sent to a closed account, and no further erasure deletes it. Locked,
+    # because one may be closing.
+    open_accounts = Worker.objects.filter(public_id__in=worker_ids, erased_at=None).order_by("pk")
+    workers = {worker.public_id: worker for worker in open_accounts.select_for_update(no_key=True)}
     reachable = _with_history(requester, workers.values())
     failures = {}
     messages = []

@@ -112,8 +112,8 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_keywords(self, item: Item) -> list[str]:
-        found: list[str] = self.context["keywords"].get(item.response.task.image_id, [])
-        return found
+        keywords: list[str] = self.context["keywords"].get(item.response.task.image_id, [])
+        return keywords
 
     @extend_schema_field(OpenApiTypes.ANY)
     def get_answer(self, item: Item) -> Any:
@@ -292,7 +292,8 @@ class NewGoldSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        if ("response" in given) == ("image" in given and "text" in given):
+        about = given.keys() & {"response", "image", "text"}
+        if about not in ({"response"}, {"image", "text"}):
             message = "Give either a response, or an image and a text."
             raise serializers.ValidationError({"response": [message]})
         if given["verdict"] == Verdict.BAD and not given["reason"]:
@@ -319,8 +320,8 @@ class GoldList(CampaignRows[Gold]):
         """Add a response or a made-up caption to the items that measure reviewers."""
         campaign = self.campaign
         made = _make(request, campaign, validated(NewGoldSerializer, request))
-        found = gold_known_to(account_of(request), campaign).get(pk=made.pk)
-        return Response(GoldSerializer(found).data, status=status.HTTP_201_CREATED)
+        known_gold = gold_known_to(account_of(request), campaign).get(pk=made.pk)
+        return Response(GoldSerializer(known_gold).data, status=status.HTTP_201_CREATED)
 
 
 def _make(request: Request, campaign: Campaign, given: dict[str, Any]) -> Gold:

@@ -15,10 +15,11 @@ from accounts.api.idempotency import idempotent
 from accounts.api.lists import BooleanFilter, Filters
 from accounts.api.strict import APIView, validated
 from accounts.models import Right
+from accounts.pages.signed_in import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign
 from qualcontrol.models import Act, Appeal, Decision
-from qualcontrol.queries.decision_log import visible_to_reviewers
+from qualcontrol.queries.decision_log import visible_with
 from qualcontrol.queries.workers import known_workers
 from qualcontrol.services.exclusions import answer_appeal, record_appeal
 
@@ -67,7 +68,8 @@ class DecisionList(CampaignRows[Decision]):
     queryset = Decision.objects.all()
 
     def rows(self) -> QuerySet[Decision]:
-        log = visible_to_reviewers(self.campaign.decisions.all())
+        rights = rights_in(self.request, self.campaign.team)
+        log = visible_with(rights, self.campaign.decisions.all())
         return log.select_related("actor", "worker").order_by("-pk")
 
 

@@ -14,15 +14,9 @@ from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import CampaignRows
 from annotate.api.releases import ReleaseSerializer
 from annotate.exports.records import HidingRefused, rule_of
-from annotate.models import Campaign, Release
-from annotate.services.releases import (
-    ReleaseRefused,
-    missing,
-    missing_in_all_languages,
-    name_refusal,
-)
+from annotate.models import Release
 from corpora.selection.domains import DEFAULT_PRESET, PRESETS
-from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.releasing import ReleaseRefused, missing, name_refusal
 
 
 class NewReleaseSerializer(serializers.Serializer[Any]):
@@ -67,12 +61,6 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         return {**given, "hidden": hidden}
 
 
-def _lacking(campaign: Campaign, in_all_languages: bool) -> list[str]:
-    if in_all_languages:
-        return missing_in_all_languages(campaign, open_questions)
-    return [*missing(campaign), *open_questions(campaign)]
-
-
 @extend_schema_view(get=extend_schema(summary="Releases of a campaign, the latest first"))
 class CampaignReleases(CampaignRows[Release]):
     """The campaign's releases, the latest first."""
@@ -97,7 +85,8 @@ class CampaignReleases(CampaignRows[Release]):
         given = {"seed": campaign.config.seed, **validated(NewReleaseSerializer, request)}
         if Release.objects.filter(name=given["name"]).exists():
             raise ReleaseRefused(name_refusal(given["name"], campaign.team))
-        lacking = [] if given["partial"] else _lacking(campaign, given["in_all_languages"])
-        if lacking:
+        if not given["partial"] and (
+            lacking := missing(campaign, in_all_languages=given["in_all_languages"])
+        ):
             raise ReleaseRefused(f"The campaign is not complete: {'; '.join(lacking)}.")
         return accepted(begin(request, kind="release", arguments=given, about=campaign))

@@ -6,13 +6,11 @@ these arrives or is discarded. The product and the benchmarks run the same funct
 stores of earlier captions (`Neighbours`).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from annotate.campaign_file import CampaignConfig
-from corpora.language.english import mean_similarities
 from qualcontrol.flags.behaviour import Conduct, behaviour_flags
-from qualcontrol.flags.copies import InMemory, Neighbour, Neighbours, copy_flags
+from qualcontrol.flags.copies import Neighbour, Neighbours, copy_flags
 from qualcontrol.flags.flag import BREAKS_RULES, Flag, codes
 from qualcontrol.flags.image import agreement_flags, wording_flags
 from qualcontrol.flags.writing import OF_WHOLE_TEXTS, Keywords, no_keywords, writing_flags
@@ -21,12 +19,10 @@ __all__ = [
     "BREAKS_RULES",
     "Conduct",
     "Flag",
-    "InMemory",
     "Neighbour",
     "Neighbours",
     "agreement_flags",
     "codes",
-    "codes_of_captions",
     "image_flags",
     "lasting_flags",
 ]
@@ -64,23 +60,3 @@ def image_flags(
     written = iter(wording_flags([text for text in texts if text is not None], config))
     worded = [[] if text is None else next(written) for text in texts]
     return [[*unlike, *wording] for unlike, wording in zip(apart, worded, strict=True)]
-
-
-def codes_of_captions(
-    captions: Iterable[tuple[int, int, str]], config: CampaignConfig
-) -> list[tuple[str, ...]]:
-    """The codes of each of these (worker, image, text) captions, with image flags of the complete
-    images."""
-    neighbours, by_image = InMemory(), defaultdict[int, list[int]](list)
-    flags: list[list[Flag]] = []
-    texts: list[str] = []
-    for number, (worker, image, text) in enumerate(captions):
-        flags.append(lasting_flags(Neighbour(number, worker, text), config, neighbours))
-        by_image[image].append(number)
-        texts.append(text)
-    for numbers in by_image.values():
-        of_image = [texts[number] for number in numbers]
-        found = image_flags(mean_similarities(of_image), of_image, config)
-        for number, more in zip(numbers, found, strict=True):
-            flags[number] += more
-    return [codes(each) for each in flags]

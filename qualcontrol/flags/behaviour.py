@@ -33,7 +33,7 @@ class Conduct:
 def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list[Flag]:
     """The flags of the conduct. `text` is empty for an answer without text."""
     limits = config.flags
-    found = [
+    flags = [
         _pasted(text, conduct, limits),
         _inserted(text, conduct, "not_typed", "unaccounted", "No input event accounts for"),
         _inserted(text, conduct, "bulk_insertion", "inserted", "Inserted at once was"),
@@ -41,7 +41,7 @@ def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list
         _hasty(text, conduct, config),
         _left(conduct),
     ]
-    return [flag for flag in found if flag is not None]
+    return [flag for flag in flags if flag is not None]
 
 
 def _share(text: str, conduct: Conduct, *ways: str) -> float:

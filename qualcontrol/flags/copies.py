@@ -11,7 +11,7 @@ number.
 """
 
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -88,42 +88,9 @@ def keys_of(text: str) -> list[int]:
     return sorted({zlib.crc32(part.encode()) for part in [*shared, "= " + " ".join(tokens)]})
 
 
-class InMemory:
-    """A store in memory, for benchmarks and tests."""
-
-    def __init__(self) -> None:
-        self._filed: defaultdict[int, list[Neighbour]] = defaultdict(list)
-        self._latest: defaultdict[int, list[Neighbour]] = defaultdict(list)
-        self._copies: defaultdict[tuple[int, int], int] = defaultdict(int)
-
-    def look_up(self, keys: Sequence[int]) -> Found:
-        filed = {key: self._filed.get(key, []) for key in keys}
-        return Found(
-            most_shared(Counter(caption for captions in filed.values() for caption in captions)),
-            [key for key, captions in filed.items() if len(captions) < KEY_HOLDS],
-        )
-
-    def latest_of(self, worker: int) -> list[Neighbour]:
-        return self._latest[worker][-LATEST:]
-
-    def whole(self, caption: Neighbour) -> Neighbour:
-        return caption
-
-    def copies_of(self, worker: int, other: int) -> int:
-        return self._copies[worker, other]
-
-    def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
-        self._latest[caption.worker] = [*self._latest[caption.worker][1 - LATEST :], caption]
-        for key in keys:
-            self._filed[key].append(caption)
-
-    def note_copy(self, caption: Neighbour, original: Neighbour, _similarity: float) -> None:
-        self._copies[caption.worker, original.worker] += 1
-
-
-def most_shared(found: Counter[Neighbour]) -> list[Neighbour]:
+def most_shared(shared: Counter[Neighbour]) -> list[Neighbour]:
     """The captions found most often, at most COMPARED; among equals the earliest first."""
-    return sorted(found, key=lambda caption: (-found[caption], caption.key))[:COMPARED]
+    return sorted(shared, key=lambda caption: (-shared[caption], caption.key))[:COMPARED]
 
 
 # The examples in caption_instructions.html, for campaigns without their own.
@@ -166,9 +133,9 @@ def copy_flags(
     """Return the flags of copying, and store the caption for later look-ups. `given` are captions
     of the image that the page showed."""
     limits = config.flags
-    found, open_keys = neighbours.look_up(keys_of(caption.text))
+    sharing, open_keys = neighbours.look_up(keys_of(caption.text))
     latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
-    met = [_match(caption.text, other) for other in found]
+    met = [_match(caption.text, other) for other in sharing]
     own = [match for match in met if match.original.worker == caption.worker]
     others = [match for match in met if match.original.worker != caption.worker]
     flags = [
@@ -205,7 +172,7 @@ def _example(caption: Neighbour, config: CampaignConfig, given: Sequence[str]) -
     shown = config.instructions
     bad = [example.text for example in shown.bad]
     examples = [*(shown.good or STANDING_EXAMPLES), *bad, *given]
-    alike, example = max((similarity(caption.text, each), each) for each in examples)
+    alike, example = max((similarity(caption.text, text), text) for text in examples)
     least = config.flags.copy_similarity
     if alike < least:
         return None

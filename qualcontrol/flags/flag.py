@@ -9,6 +9,14 @@ from annotate.campaign_file import CampaignConfig
 # The code of answers that reached the site through the marketplace only, and that the task page
 # would have refused.
 BREAKS_RULES = "breaks_rules"
+# The codes of the flags that any task type may have; `docs/flags.md` explains each.
+FLAG_CODES = (
+    "breaks_rules", "brief", "broken_order", "bulk_insertion", "copies_example", "copies_other",
+    "copies_own", "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page",
+    "misspelled", "names_none", "not_typed", "odd_order", "ornate", "pasted", "pasted_long",
+    "repeats", "rule_words", "sentences", "too_long", "too_short", "twin_account", "undescribes",
+    "unfinished", "unlike", "very_unlike", "wordy",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

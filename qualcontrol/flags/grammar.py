@@ -104,8 +104,8 @@ def impossible_pairs(text: str) -> list[str]:
         for left, right in zip(sequence, sequence[1:], strict=False)
         if _is_impossible(left, right)
     ]
-    spelt = [found.group().strip() for found in CAPITAL_IN_MIDDLE.finditer(text)]
-    return pairs + spelt + [found.group() for found in STOP_IN_MIDDLE.finditer(text)]
+    spelt = [match.group().strip() for match in CAPITAL_IN_MIDDLE.finditer(text)]
+    return pairs + spelt + [match.group() for match in STOP_IN_MIDDLE.finditer(text)]
 
 
 def breaks_off_at(text: str) -> str:
@@ -120,8 +120,8 @@ def breaks_off_at(text: str) -> str:
 def function_word_share(tokens: tuple[str, ...]) -> float:
     """The share of function words, 0 to 1. Captions have about 0.45. Conjunctions do not count,
     because lists have them, too."""
-    rest = [token for token in tokens if token not in CLASSES["conjunction"]]
-    return sum(token in FUNCTION_WORDS for token in rest) / len(rest) if rest else 0.0
+    counting = [token for token in tokens if token not in CLASSES["conjunction"]]
+    return sum(token in FUNCTION_WORDS for token in counting) / len(counting) if counting else 0.0
 
 
 def _tokens(text: str) -> list[str]:

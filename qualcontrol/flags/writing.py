@@ -82,8 +82,8 @@ def writing_flags(
 ) -> list[Flag]:
     """The flags from the text alone. `keywords` returns the keywords that the worker was shown."""
     checks = CHECKS if is_english(config.language) else CHECKS_IN_ANY_LANGUAGE
-    found = [check(text, config, keywords) for check in checks]
-    return [flag for flag in found if flag is not None]
+    flags = [check(text, config, keywords) for check in checks]
+    return [flag for flag in flags if flag is not None]
 
 
 def _too_short(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
@@ -102,16 +102,16 @@ def _too_long(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
 
 def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     # Long descriptions quote the words that can be read in the image.
-    found = [QUOTATION.search(text)] if config.captions.style == "sentence" else []
+    matches = [QUOTATION.search(text)] if config.captions.style == "sentence" else []
     if is_english(config.language):
         guesses = list(GUESS.finditer(text))
-        found += guesses if len(guesses) >= allowance(len(words(text)), config) else []
+        matches += guesses if len(guesses) >= allowance(len(words(text)), config) else []
     openings = language_of(config.language).openings
     if config.captions.forbid_there_is and openings:
-        found.append(openings.match(text))
+        matches.append(openings.match(text))
     if config.captions.forbid_urls:
-        found.append(URL.search(text))
-    named = [match.group().strip() for match in found if match]
+        matches.append(URL.search(text))
+    named = [match.group().strip() for match in matches if match]
     if not named:
         return None
     return Flag(
@@ -205,13 +205,13 @@ def _order(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
 
 
 def _ornate(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    found = [match.group() for match in ORNATE.finditer(text)]
+    phrases = [match.group() for match in ORNATE.finditer(text)]
     # Words for light and contrast belong into long descriptions.
     least = 2 * allowance(len(words(text)), config) if config.captions.style != "sentence" else 1
-    if len(found) < least:
+    if len(phrases) < least:
         return None
-    why = f"Unusually ornate wording: “{found[0]}”."
-    return Flag("ornate", len(found), least, why)
+    why = f"Unusually ornate wording: “{phrases[0]}”."
+    return Flag("ornate", len(phrases), least, why)
 
 
 def _sentences(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:

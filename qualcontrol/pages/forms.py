@@ -8,9 +8,9 @@ from django import forms
 from annotate.exports.records import HidingRefused, rule_of
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Release, Response, Task
-from annotate.services.releases import name_refusal
 from corpora.selection.domains import DEFAULT_PRESET, PRESETS
 from qualcontrol.models import Verdict
+from qualcontrol.services.releasing import name_refusal
 from shared.number_fields import NumberField, WholeNumberField
 
 OTHER = "other"
@@ -46,6 +46,8 @@ class VerdictForm(forms.Form):
             values["reason"] = f"{reason} ({text})"[:300] if text else reason
         elif text:
             values["reason"] = text
+        elif values.get("reason"):
+            raise forms.ValidationError("Write the other reason in words.")
         else:
             raise forms.ValidationError(f"Choose what is wrong with the {self.kind.answer_name}.")
         return values
@@ -161,7 +163,7 @@ class ReleaseForm(forms.Form):
         max_length=100,
         help_text="Letters, digits, hyphens and underscores. The name is part of the file names.",
     )
-    seed = WholeNumberField()
+    seed = WholeNumberField(min_value=-(2**63), max_value=2**63 - 1)
     partial = forms.BooleanField(
         required=False, label="Partial: omit incomplete images, ignore open checks"
     )
@@ -222,8 +224,8 @@ class ReleaseForm(forms.Form):
         lacking = self.lacking_together if is_together else self.lacking
         if lacking and not values.get("partial"):
             raise forms.ValidationError(
-                "The campaign is not complete. Wait for what is missing, or choose a partial "
-                "release."
+                "The campaign is not complete: its overview says what it waits for. Choose a "
+                "partial release for what is there."
             )
         splits, percent = values.pop("hidden_splits", []), values.pop("hidden_percent", None)
         try:

@@ -73,8 +73,8 @@ def _unjudged(campaign: Campaign, asked: str) -> Response | None:
     """The response that was asked for, if it needs a verdict."""
     if not is_key(asked):
         return None
-    found = _responses(campaign).filter(pk=asked)
-    return found.filter(Q(spot_check=None) | Q(spot_check__verdict="")).first()
+    responses = _responses(campaign).filter(pk=asked)
+    return responses.filter(Q(spot_check=None) | Q(spot_check__verdict="")).first()
 
 
 def is_key(text: str) -> bool:

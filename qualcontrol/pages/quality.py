@@ -7,17 +7,20 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.pages.lists import FilterForm, choice, csv_file, day, search, stretch_of, wants_csv
-from annotate.campaign_file import Review
+from accounts.pages.signed_in import rights_in
+from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign
 from annotate.pages.lookups import campaign_of
 from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Act, Appeal, Proposal, waiting_for_verdicts
-from qualcontrol.queries.decision_log import DECISIONS_IN_ORDER, found_decisions
+from qualcontrol.queries.decision_log import (
+    DECISIONS_IN_ORDER,
+    decision_columns,
+    found_decisions,
+)
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.policies import LEAST_UNPLACED, SLIPS_FORGIVEN
-from shared.tables import Column
 
 
 @require_safe
@@ -33,13 +36,14 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
         "pauses": pauses.select_related("worker").order_by("pk"),
         "waiting": waiting_for_verdicts(campaign).count(),
         "appeals": appeals.select_related("exclusion__worker").order_by("pk"),
-        "policy": policy_in_words(campaign.config.review, KINDS[campaign.kind]),
+        "policy": policy_in_words(campaign.config, KINDS[campaign.kind]),
     }
     return render(request, "qualcontrol/quality.html", context)
 
 
-def policy_in_words(review: Review, kind: TaskKind) -> list[str]:
+def policy_in_words(config: CampaignConfig, kind: TaskKind) -> list[str]:
     """The review settings of the campaign file, one sentence each."""
+    review, is_paid = config.review, bool(config.hit.reward)
     limit, answers = percent(review.limit), kind.answers_name
     words = [
         _required_checks(review, kind),
@@ -62,14 +66,16 @@ def policy_in_words(review: Review, kind: TaskKind) -> list[str]:
         words.append(_trial(review, answers))
     words.append(
         f"A worker who submits {LEAST_UNPLACED} answers that fit no task is paused until a person "
-        "decides, unless a person pays for them. Such answers are not paid without a person."
+        "decides, unless a person accepts them."
+        + (" Such answers are not paid without a person." if is_paid else "")
     )
     words.append(
         f"An exclusion discards all {answers} of the worker."
         if review.discard == "all"
         else f"An exclusion discards the worker's {answers} from the first bad one on."
     )
-    words.append(f"Discarded {answers} are still paid. Only a person can reject work.")
+    still_paid = f"Discarded {answers} are still paid. " if is_paid else ""
+    words.append(f"{still_paid}Only a person can reject work.")
     return words
 
 
@@ -109,28 +115,18 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponseBase:
     campaign = campaign_of(request, slug)
     filters = DecisionFilters(request)
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
-    log = found_decisions(campaign, filters.chosen).select_related(
+    rights = rights_in(request, campaign.team)
+    log = found_decisions(campaign, filters.chosen, rights).select_related(
         "actor", "worker", "response__worker", "response__task", *content
     )
     if wants_csv(request):
         entries = log.order_by(*DECISIONS_IN_ORDER).iterator(chunk_size=2000)
-        return csv_file(f"{campaign.slug}-decisions", _columns(campaign), entries)
+        return csv_file(
+            f"{campaign.slug}-decisions", decision_columns(KINDS[campaign.kind]), entries
+        )
     context = {
         "campaign": campaign,
         "filters": filters,
         "stretch": stretch_of(log, request, by=DECISIONS_IN_ORDER),
     }
     return render(request, "qualcontrol/decisions.html", context)
-
-
-def _columns(campaign: Campaign) -> list[Column]:
-    kind = KINDS[campaign.kind]
-    return [
-        Column("at"),
-        Column("decision", value=lambda entry: entry.get_act_display()),
-        Column("worker", value=lambda entry: entry.about_worker and entry.about_worker.pseudonym),
-        Column("response", value=lambda entry: entry.response_id),
-        Column("answer", value=lambda entry: entry.response and kind.summary(entry.response)),
-        Column("reason"),
-        Column("by", value=lambda entry: entry.decided_by),
-    ]

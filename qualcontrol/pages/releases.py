@@ -10,11 +10,10 @@ from accounts.models import Right
 from accounts.pages.signed_in import posted
 from annotate.models import Campaign, Release
 from annotate.pages.lookups import campaign_of
-from annotate.services.releases import missing, missing_in_all_languages
 from background.pages.jobs import begin_job
 from corpora.errors import DomainError
 from qualcontrol.pages.forms import ReleaseForm
-from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.releasing import missing
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -22,8 +21,8 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's releases, what the next one lacks, and the form to create it."""
     may = Right.MANAGE if request.method == "POST" else Right.VIEW
     campaign = campaign_of(request, slug, may=may)
-    lacking = [*missing(campaign), *open_questions(campaign)]
-    together = missing_in_all_languages(campaign, open_questions) if campaign.family else []
+    lacking = missing(campaign)
+    together = missing(campaign, in_all_languages=True) if campaign.family else []
     form = ReleaseForm(
         campaign,
         posted(request),

@@ -27,7 +27,6 @@ from annotate.models import Campaign, Release, Response, ResponseStatus
 from annotate.pages.lookups import campaign_of
 from annotate.queries.keywords import task_keywords
 from annotate.queries.progress import progress
-from annotate.services.releases import missing
 from corpora.errors import DomainError
 from qualcontrol.models import SpotCheck, Verdict, WorkerRisk
 from qualcontrol.pages.forms import ChangeForm, QuestionForm, VerdictForm, reasons_against
@@ -57,7 +56,7 @@ from qualcontrol.review.undoing import (
     undo_preview,
 )
 from qualcontrol.services.errors import CannotAsk
-from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.releasing import missing
 
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
@@ -101,11 +100,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         request.session[ONLY_REQUIRED] = only == "required"
     skipped = _keys(request.GET, "skip")
     again = _again(request, campaign)
-    known = [item.key for item in again]
+    shown_again = [item.key for item in again]
     # Skipped items come again at the end of the queue.
     items = again + (
-        _next(request, campaign, 1 + AHEAD, [*skipped, *known])
-        or _next(request, campaign, 1 + AHEAD, known)
+        _next(request, campaign, 1 + AHEAD, [*skipped, *shown_again])
+        or _next(request, campaign, 1 + AHEAD, shown_again)
     )
     if not items:
         last = last_judgement(campaign, user_of(request))
@@ -116,9 +115,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "response": item_by_key(campaign, last[0]).response if last else None,
             "further": _further(campaign) if _only_required(request) else 0,
             "can_be_released": not (
-                missing(campaign)
-                or open_questions(campaign)
-                or Release.objects.of_campaign(campaign).exists()
+                missing(campaign) or Release.objects.of_campaign(campaign).exists()
             ),
         }
         return render(request, "qualcontrol/queue_empty.html", context)
@@ -359,36 +356,36 @@ def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     kind = KINDS[campaign.kind]
     related = ("task__campaign", "task__image", "worker", "spot_check", "assessment")
     rows = Response.objects.of(campaign).select_related(*related, *kind.answer_relations)
-    found = get_object_or_404(rows, pk=pk)
+    response = get_object_or_404(rows, pk=pk)
     form = ChangeForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            messages.success(request, _change(request, found, form))
+            messages.success(request, _change(request, response, form))
             return redirect("qualcontrol:response", slug, pk)
         except DomainError as error:
             form.add_error(None, str(error))
-    log = campaign.decisions.filter(response=found).select_related("actor", "worker")
+    log = campaign.decisions.filter(response=response).select_related("actor", "worker")
     context = {
         "campaign": campaign,
         "kind": kind,
-        "response": found,
-        "image_url": display_url(found.task.image),
-        "preview": undo_preview(found),
+        "response": response,
+        "image_url": display_url(response.task.image),
+        "preview": undo_preview(response),
         "decisions": visible_to_reviewers(log),
-        "asked": found.second_opinions.wanted().select_related("asked_by").first(),
+        "asked": response.second_opinions.wanted().select_related("asked_by").first(),
         "form": form,
     }
     status = 422 if form.errors else 200
     return render(request, "qualcontrol/response.html", context, status=status)
 
 
-def _change(request: HttpRequest, found: Response, form: ChangeForm) -> str:
+def _change(request: HttpRequest, response: Response, form: ChangeForm) -> str:
     """Do what the form asks for, and return what to say."""
     change, reason = form.cleaned_data["change"], form.cleaned_data["reason"]
     actor, at = user_of(request), timezone.now()
     if change == ChangeForm.RESTORE:
-        restore_response(response=found, reason=reason, actor=actor, at=at)
+        restore_response(response=response, reason=reason, actor=actor, at=at)
         return "Restored. It counts again."
-    counts = change_verdict(response=found, verdict=change, reason=reason, actor=actor, at=at)
+    counts = change_verdict(response=response, verdict=change, reason=reason, actor=actor, at=at)
     verdict = Verdict(change).label.lower()
     return f"Verdict changed to {verdict}. It {'counts' if counts else 'does not count'}."

@@ -72,21 +72,21 @@ def workers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_safe
 def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """One worker's responses and risk, and the decisions about the worker."""
-    campaign, found = _look_up(request, slug, pseudonym)
-    exclusion = campaign.exclusions.in_force().filter(worker=found).first()
+    campaign, worker = _look_up(request, slug, pseudonym)
+    exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
     context = {
         "campaign": campaign,
-        "worker": found,
-        "summary": worker_summaries(campaign, [found.pk])[0],
-        "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=found).first(),
+        "worker": worker,
+        "summary": worker_summaries(campaign, [worker.pk])[0],
+        "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=worker).first(),
         "exclusion": exclusion,
-        "pause": campaign.pauses.in_force().filter(worker=found).first(),
-        "proposal": Proposal.objects.open().filter(campaign=campaign, worker=found).first(),
-        "appeals": Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=found),
+        "pause": campaign.pauses.in_force().filter(worker=worker).first(),
+        "proposal": Proposal.objects.open().filter(campaign=campaign, worker=worker).first(),
+        "appeals": Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=worker),
         "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
         "kind": KINDS[campaign.kind],
-        "page": page_of(_responses(campaign, found), request, per_page=RESPONSES_SHOWN),
-        "decisions": visible_to_reviewers(decisions_about(campaign, found))[:DECISIONS_SHOWN],
+        "page": page_of(_responses(campaign, worker), request, per_page=RESPONSES_SHOWN),
+        "decisions": visible_to_reviewers(decisions_about(campaign, worker))[:DECISIONS_SHOWN],
         "reason_form": ReasonForm(),
         "appeal_form": AppealForm(),
         "answer_form": AnswerForm(),
@@ -104,7 +104,7 @@ def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
 @require_POST
 def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpResponse:
     """Pause or resume a worker, dismiss a proposal, or undo an exclusion."""
-    campaign, found = _look_up(request, slug, pseudonym, may=Right.REVIEW)
+    campaign, worker = _look_up(request, slug, pseudonym, may=Right.REVIEW)
     if act not in ACTS:
         raise Http404(f"There is no action {act!r}.")
     form = ReasonForm(request.POST)
@@ -115,20 +115,20 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
     with refusals_shown(request):
         done = service(
             campaign=campaign,
-            worker=found,
+            worker=worker,
             actor=user_of(request),
             reason=form.cleaned_data["reason"],
             at=timezone.now(),
         )
         answers = KINDS[campaign.kind].answers_name
-        messages.success(request, said.format(worker=found, answers=answers, done=done))
+        messages.success(request, said.format(worker=worker, answers=answers, done=done))
     return redirect("qualcontrol:worker", slug, pseudonym)
 
 
 @require_POST
 def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Record what an excluded worker wrote."""
-    campaign, found = _look_up(request, slug, pseudonym, may=Right.REVIEW)
+    campaign, worker = _look_up(request, slug, pseudonym, may=Right.REVIEW)
     form = AppealForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Enter what the worker wrote.")
@@ -136,7 +136,7 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     with refusals_shown(request):
         exclusions.record_appeal(
             campaign=campaign,
-            worker=found,
+            worker=worker,
             text=form.cleaned_data["text"],
             actor=user_of(request),
             at=timezone.now(),
@@ -151,21 +151,21 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.REVIEW)
     in_campaign = Appeal.objects.filter(exclusion__campaign=campaign)
     related = in_campaign.select_related("exclusion__worker", "exclusion__campaign")
-    found = get_object_or_404(related, pk=pk)
-    worker = found.exclusion.worker
+    appeal = get_object_or_404(related, pk=pk)
+    worker = appeal.exclusion.worker
     form = AnswerForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Enter an answer: the worker has a right to one.")
         return redirect("qualcontrol:worker", slug, worker.pseudonym)
     with refusals_shown(request):
         restored = exclusions.answer_appeal(
-            appeal=found,
+            appeal=appeal,
             is_granted=form.cleaned_data["granted"] == "yes",
             answer=form.cleaned_data["answer"],
             actor=user_of(request),
             at=timezone.now(),
         )
-        answers = KINDS[found.exclusion.campaign.kind].answers_name
+        answers = KINDS[appeal.exclusion.campaign.kind].answers_name
         messages.success(request, f"Answer saved; {answers} restored: {restored}.")
     return redirect("qualcontrol:worker", slug, worker.pseudonym)
 

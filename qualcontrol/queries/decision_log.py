@@ -1,31 +1,71 @@
-"""A campaign's decision log: what people may read in it, and filters."""
+"""A campaign's decision log: what people may read in it, columns and filters."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, time
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.text import capfirst
 from django.utils.timezone import make_aware
 
-from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, Worker
-from qualcontrol.models import Act, Decision
+from accounts.models import Right
+from annotate.kinds import KINDS, TaskKind
+from annotate.models import Campaign, Response, ResponseStatus, Worker
+from qualcontrol.models import Act, Decision, Judgement
 from qualcontrol.models.decisions import BY_COMMAND, BY_POLICY, OF_THE_CAMPAIGN
+from shared.tables import Column
 
 DECISIONS_IN_ORDER = ("-pk",)
 
 
+def decision_columns(kind: TaskKind) -> list[Column]:
+    """The columns of the log, on pages and in the CSV file."""
+    return [
+        Column("at", "When (UTC)"),
+        Column("decision", "Decision", value=lambda entry: entry.get_act_display()),
+        Column("by", "By", value=lambda entry: entry.decided_by),
+        Column(
+            "worker",
+            "Worker",
+            value=lambda entry: entry.about_worker and entry.about_worker.pseudonym,
+        ),
+        Column("response", value=lambda entry: entry.response_id),
+        Column(
+            "answer",
+            capfirst(kind.answer_name),
+            value=lambda entry: entry.response and kind.summary(entry.response),
+        ),
+        Column("reason", "Reason"),
+    ]
+
+
 def visible_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
-    """The log without judgements of checks that wait for a reviewer, who must not see them."""
-    hidden = [Act.JUDGE_GOOD, Act.JUDGE_BAD, Act.TAKE_BACK]
-    return log.exclude(act__in=hidden, response__spot_check__verdict="")
+    """The log without judgements of checks that wait for a reviewer, who must not see them, and
+    without what they have moved: the reason of a discard is that of a judgement."""
+    judgements = [Act.JUDGE_GOOD, Act.JUDGE_BAD, Act.TAKE_BACK]
+    waiting = Judgement.objects.filter(spot_check__response=OuterRef("response"))
+    moves = Q(
+        Exists(waiting),
+        act__in=[Act.DISCARD, Act.RESTORE],
+        worker=None,
+        response__status=ResponseStatus.SUBMITTED,
+    )
+    return log.exclude(Q(act__in=judgements) | moves, response__spot_check__verdict="")
 
 
-def found_decisions(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Decision]:
+def visible_with(rights: Collection[Right], log: QuerySet[Decision]) -> QuerySet[Decision]:
+    """The same for somebody with these rights: who sees no money reads no changes of amounts."""
+    log = visible_to_reviewers(log)
+    return log if Right.SEE_MONEY in rights else log.exclude(act__in=[Act.BUDGET, Act.REWARD])
+
+
+def found_decisions(
+    campaign: Campaign, wanted: Mapping[str, Any], rights: Collection[Right] = frozenset(Right)
+) -> QuerySet[Decision]:
     """The entries of the decision log for which all of `wanted` holds: `act`, `worker` (a
     pseudonym), `actor` (a user name, BY_POLICY or BY_COMMAND), `reason` (a part of it), `since`
     and `until` (dates)."""
-    rows = visible_to_reviewers(campaign.decisions.all())
+    rows = visible_with(rights, campaign.decisions.all())
     if act := wanted.get("act"):
         rows = rows.filter(act=act)
     if pseudonym := wanted.get("worker"):

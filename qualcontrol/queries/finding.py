@@ -14,6 +14,7 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.models import Box, Campaign, ObjectClass, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from annotate.queries.words import if_few
+from qualcontrol.flags.flag import FLAG_CODES
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 
 # The order of the two lists.
@@ -32,19 +33,11 @@ STATUSES = {
 }
 COMPLETE, INCOMPLETE, EMPTY = "complete", "incomplete", "empty"
 ANY_FLAG = "any"
-# The codes of the flags that any task type may have; `docs/flags.md` explains each.
-CODES = (
-    "breaks_rules", "brief", "broken_order", "bulk_insertion", "copies_example", "copies_other",
-    "copies_own", "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page",
-    "misspelled", "names_none", "not_typed", "odd_order", "ornate", "pasted", "pasted_long",
-    "repeats", "rule_words", "sentences", "too_long", "too_short", "twin_account", "undescribes",
-    "unfinished", "unlike", "very_unlike", "wordy",
-)  # fmt: skip
 
 
 def codes_of(kind: TaskKind) -> list[str]:
     """The codes of all flags that answers to such a task may have."""
-    return sorted({*CODES, *kind.flags})
+    return sorted({*FLAG_CODES, *kind.flags})
 
 
 class HasCode(Func):
@@ -127,8 +120,8 @@ def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> Res
     if status == UNCHECKED:
         return rows.filter(~Exists(checks.exclude(verdict="").filter(response=OuterRef("pk"))))
     verdict = {OPEN: "", GOOD: Verdict.GOOD, BAD: Verdict.BAD}[status]
-    found = checks.open() if status == OPEN else checks.filter(verdict=verdict)
-    few = if_few(found.order_by().values_list("response_id", flat=True))
+    matching = checks.open() if status == OPEN else checks.filter(verdict=verdict)
+    few = if_few(matching.order_by().values_list("response_id", flat=True))
     if few is not None:
         return rows.filter(pk__in=few)
     has_verdict = Exists(checks.filter(verdict=verdict, response=OuterRef("pk")))

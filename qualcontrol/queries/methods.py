@@ -8,9 +8,11 @@ from django.db.models import Count, Max, Min, Q
 
 from annotate.exports.files import HTML, named_pages
 from annotate.kinds import KINDS
+from annotate.kinds.base import TaskKind
 from annotate.models import Behaviour, Campaign, Release, Response, ResponseStatus
 from annotate.models.responses import ResponseQuerySet
 from corpora.language.languages import language_of
+from corpora.language.text import CaptionRules
 from corpora.wording import counted
 from qualcontrol.models import Act, Appeal, Decision, Judgement
 from qualcontrol.models.decisions import OF_THE_CAMPAIGN
@@ -31,8 +33,8 @@ def methods_text(release: Release, campaigns: Sequence[Campaign]) -> str:
     for campaign in campaigns:
         lines += ["", f"## {campaign.slug}", ""]
         for title, sentences in _parts(campaign):
-            found = [f"- {sentence}" for sentence in sentences if sentence]
-            lines += [f"### {title}", "", *(found or ["- Nothing is recorded."]), ""]
+            items = [f"- {sentence}" for sentence in sentences if sentence]
+            lines += [f"### {title}", "", *(items or ["- Nothing is recorded."]), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -74,11 +76,11 @@ def _collected(campaign: Campaign) -> Iterator[str]:
 def _workers(campaign: Campaign) -> Iterator[str]:
     workers, here = campaign.config.workers, _here(campaign)
     numbers = list(here.order_by().values_list("worker").annotate(n=Count("pk")))
-    each = [number for _, number in numbers]
-    if each:
+    answers = [number for _, number in numbers]
+    if answers:
         yield (
-            f"Workers: {len(each):,}. Answers of a worker: {median(each):g} (median), at most "
-            f"{max(each):,}."
+            f"Workers: {len(answers):,}. Answers of a worker: {median(answers):g} (median), "
+            f"at most {max(answers):,}."
         )
     wanted = [
         f"country {' or '.join(workers.countries)}" if workers.countries else "",
@@ -92,8 +94,8 @@ def _workers(campaign: Campaign) -> Iterator[str]:
         f"{', '.join(filter(None, wanted)) or 'none'}."
     )
     devices = Behaviour.objects.filter(response__in=here).exclude(device="").order_by()
-    found = devices.values_list("device").annotate(n=Count("pk")).order_by("-n", "device")
-    if named := ", ".join(f"{device.lower()} {number:,}" for device, number in found):
+    by_device = devices.values_list("device").annotate(n=Count("pk")).order_by("-n", "device")
+    if named := ", ".join(f"{device.lower()} {number:,}" for device, number in by_device):
         yield f"Answers by device, where it is known: {named}."
 
 
@@ -106,48 +108,65 @@ def _pay(campaign: Campaign) -> Iterator[str]:
     if campaign.decisions.filter(act=Act.REWARD).exists():
         yield "The reward was changed (see Dates): this is the last one, also in what follows."
     timed = _here(campaign).counting().filter(seconds__gt=0)
-    seconds = [float(each) for each in timed.values_list("seconds", flat=True) if each]
+    seconds = [float(duration) for duration in timed.values_list("seconds", flat=True) if duration]
     if seconds and hit.reward:
         # `quantiles` needs two values.
         fast, middle, slow = quantiles([*seconds, *seconds] if seconds[1:] == [] else seconds, n=4)
         rates = [float(hit.reward) * 3600 / (time * hit.images) for time in (middle, slow, fast)]
         yield (
-            f"One answer took {middle:.0f} seconds (median; the middle half {fast:.0f} to "
-            f"{slow:.0f}). This is ${rates[0]:,.2f} an hour (${rates[1]:,.2f} to "
+            f"One answer took {middle:.0f} s (median; the middle half {fast:.0f} to {slow:.0f} s). "
+            f"This is ${rates[0]:,.2f} an hour (${rates[1]:,.2f} to "
             f"${rates[2]:,.2f}), without bonuses and fees."
         )
 
 
 def _rules(campaign: Campaign) -> Iterator[str]:
-    kind, rules = KINDS[campaign.kind], campaign.config.captions
+    kind, config = KINDS[campaign.kind], campaign.config
     if kind.has_references or kind.builds_on_answers:
-        target = f", about {rules.target_words} asked for" if rules.target_words else ""
-        yield (
-            f"A {rules.style} of {rules.least_words} to {rules.most_words} words{target}, at most "
-            f"{rules.most_characters:,} characters."
-        )
-        refused = {
-            "“There is” at the start": rules.forbid_there_is,
-            "several lines": rules.forbid_line_breaks,
-            "web addresses": rules.forbid_urls,
-            "lists of keywords": rules.forbid_keyword_lists and kind.has_references,
-        }
-        named = ", ".join(name for name, is_refused in refused.items() if is_refused)
-        yield f"The page refused: {named or 'nothing else'}."
-        if rules.rate_first:
-            number = counted(rules.rate_first_captions, "caption")
-            yield (
-                f"Workers first rated at most {number} of each image, of the set "
-                f"{rules.rate_first}."
-            )
-    if asked := campaign.config.practice.items:
-        paid = "a paid" if campaign.config.practice.paid else "an unpaid"
+        yield from _rules_of_texts(config.captions, kind)
+    asked_first = {
+        f"to confirm “{config.writing.confirm}”": config.writing.confirm,
+        "to count the dots in a picture": config.writing.question,
+    }
+    if named := " and ".join(name for name, is_asked in asked_first.items() if is_asked):
+        yield f"On their first page, workers were asked {named}."
+    if config.writing.refuse_paste:
+        yield "The page refused pasted and dropped text."
+    if asked := config.practice.items:
+        paid = "a paid" if config.practice.paid else "an unpaid"
         yield (
             f"New workers did {paid} practice with {counted(len(asked), 'question')}; right "
-            f"answers needed: {campaign.config.practice.least_right}."
+            f"answers needed: {config.practice.least_right}."
         )
     for name, page in named_pages(campaign):
         yield f"From {_day(page.first_shown_at)} on, workers read `{name}{HTML}`."
+
+
+def _rules_of_texts(rules: CaptionRules, kind: TaskKind) -> Iterator[str]:
+    target = f", about {rules.target_words} asked for" if rules.target_words else ""
+    yield (
+        f"A {rules.style} of {rules.least_words} to {counted(rules.most_words, 'word')}{target}, "
+        f"at most {counted(rules.most_characters, 'character')}."
+    )
+    refused = {
+        "“There is” at the start": rules.forbid_there_is,
+        "several lines": rules.forbid_line_breaks,
+        "web addresses": rules.forbid_urls,
+        "lists of keywords": rules.forbid_keyword_lists and kind.has_references,
+    }
+    named = ", ".join(name for name, is_refused in refused.items() if is_refused)
+    yield f"The page refused: {named or 'nothing else'}."
+    if rules.cannot_describe:
+        yield (
+            "In place of it, workers could choose why the image cannot be described: "
+            f"{', '.join(f'“{reason}”' for reason in rules.cannot_describe)}. Images were closed "
+            f"at {counted(rules.cannot_describe_quorum, 'such answer')}."
+        )
+    if rules.show_context:
+        yield "The page showed the text around each image."
+    if rules.rate_first:
+        number = counted(rules.rate_first_captions, "caption")
+        yield f"Workers first rated at most {number} of each image, of the set {rules.rate_first}."
 
 
 def _checks(campaign: Campaign) -> Iterator[str]:
@@ -157,13 +176,16 @@ def _checks(campaign: Campaign) -> Iterator[str]:
         f"worker: {review.first}. Judgements of an answer: {review.reviewers}."
     )
     if review.trial:
-        yield f"New workers could submit {review.trial} answers before the first were checked."
+        number = counted(review.trial, "answer")
+        yield f"New workers could submit {number} before the first were checked."
     judges = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
     people = judges.values("reviewer").distinct().count()
+    if review.tells_workers:
+        yield "Workers read why their answers were discarded, and could appeal there."
     if report.judged:
         yield (
-            f"{counted(people, 'reviewer')} judged {report.judged:,} answers: {report.good:,} "
-            f"good, {report.bad:,} bad."
+            f"{counted(people, 'reviewer')} judged {counted(report.judged, 'answer')}: "
+            f"{report.good:,} good, {report.bad:,} bad."
         )
     if report.faults:
         yield "Reasons: " + ", ".join(f"{why} {number:,}" for why, number in report.faults) + "."
@@ -172,11 +194,12 @@ def _checks(campaign: Campaign) -> Iterator[str]:
             f"Agreement of two reviewers: kappa {report.agreement.kappa:.2f} on "
             f"{counted(report.agreement.pairs, 'answer')}."
         )
-    found = report.estimate
-    if found.checks:
+    estimate = report.estimate
+    if estimate.checks:
         yield (
-            f"Estimated share of bad answers among those kept: {found.share:.1%} (95% interval "
-            f"{found.low:.1%} to {found.high:.1%}, {counted(found.checks, 'random check')})."
+            f"Estimated share of bad answers among those kept: {estimate.share:.1%} "
+            f"(95% interval {estimate.low:.1%} to {estimate.high:.1%}, "
+            f"{counted(estimate.checks, 'random check')})."
         )
 
 
@@ -192,8 +215,8 @@ def _exclusions(campaign: Campaign) -> Iterator[str]:
         status=ResponseStatus.DISCARDED, worker__in=rows.in_force().values("worker")
     )
     yield (
-        f"Workers excluded: {rows.in_force().count():,}, whose {theirs.count():,} answers were "
-        f"discarded. Exclusions lifted: {rows.exclude(lifted_at=None).count():,}."
+        f"Workers excluded: {rows.in_force().count():,}. Answers of them that were discarded: "
+        f"{theirs.count():,}. Exclusions lifted: {rows.exclude(lifted_at=None).count():,}."
     )
     appeals = Appeal.objects.filter(exclusion__campaign=campaign)
     yield f"Appeals: {appeals.count():,}, granted: {appeals.filter(is_granted=True).count():,}."

@@ -114,12 +114,12 @@ def quality_report(campaign: Campaign) -> QualityReport:
     )
 
 
-def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
-    """The most common reasons of bad verdicts. Reasons in a reviewer's own words are often unique,
-    so the others are left out."""
+def _faults(campaign: Campaign) -> list[tuple[str, int]]:
+    """The eight most common reasons of bad verdicts. Reasons in a reviewer's own words are often
+    unique, so the others are left out."""
     bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD).order_by()
     rows = bad.values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
-    return list(rows[:most])
+    return list(rows[:8])
 
 
 def estimate_of(campaign: Campaign, kept: int) -> Estimate:
@@ -219,8 +219,8 @@ def reviewers(campaign: Campaign) -> list[ReviewerSummary]:
         )
     }
     judged = {name: (n, bad) for name, n, bad in rows}
-    found = [
+    summaries = [
         ReviewerSummary(name or "", *judged.get(name, (0, 0)), *gold.get(name, (0, 0)))
         for name in {**judged, **gold}
     ]
-    return sorted(found, key=lambda one: (-one.judged, one.name))
+    return sorted(summaries, key=lambda summary: (-summary.judged, summary.name))

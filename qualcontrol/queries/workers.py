@@ -77,13 +77,13 @@ WORKER_COLUMNS = (
 def listed_workers(campaign: Campaign) -> QuerySet[Worker]:
     """The campaign's workers with what a list is filtered by and sorted by: `state`, `judged`
     (`yes` or `no`), and stored numbers, so that no response is counted."""
-    found: QuerySet[Worker] = _with_risks(campaign, known_workers(campaign)).annotate(
+    workers: QuerySet[Worker] = _with_risks(campaign, known_workers(campaign)).annotate(
         answers=Coalesce("own__responses", Value(0)),
         good=Coalesce("own__good", Value(0)),
         bad=Coalesce("own__bad", Value(0)),
         judged=Case(When(Q(good__gt=0) | Q(bad__gt=0), then=Value("yes")), default=Value("no")),
     )
-    return found
+    return workers
 
 
 def _with_risks(campaign: Campaign, workers: QuerySet[Worker]) -> QuerySet[Any]:
@@ -119,8 +119,8 @@ def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[i
 def worker_summaries(campaign: Campaign, workers: Sequence[int]) -> list[WorkerSummary]:
     """The numbers of these workers, in their order. Takes three queries."""
     names = ("pk", "pseudonym", "state", "risk", "share", "low", "high", "reasons")
-    known = _with_risks(campaign, Worker.objects.filter(pk__in=workers)).values(*names)
-    stored = {row.pop("pk"): row for row in known}
+    rows = _with_risks(campaign, Worker.objects.filter(pk__in=workers)).values(*names)
+    stored = {row.pop("pk"): row for row in rows}
     responses = Response.objects.of(campaign)
     if len(workers) <= FEW:
         responses = responses.filter(worker__in=workers)

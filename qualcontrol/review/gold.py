@@ -20,9 +20,9 @@ def gold_known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
     the others to the user."""
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
-    known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
+    gold = campaign.gold.filter(Q(made_by=user) | Exists(judged))
     return (
-        known.select_related("task__image", "response", *content)
+        gold.select_related("task__image", "response", *content)
         .annotate(
             judged=Count("answers"),
             right=Count("answers", filter=Q(answers__verdict=F("verdict"))),

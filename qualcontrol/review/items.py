@@ -69,11 +69,11 @@ def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | Non
     every = campaign.config.review.gold_every
     if reviewer is None or not every:
         return items
-    done = _judged_by(campaign, reviewer)
+    judged = _judged_by(campaign, reviewer)
     waiting = deque(_gold_to_show(campaign, reviewer, most=len(items)))
     mixed: list[Item] = []
     for item in items:
-        if (done + len(mixed)) % every == every - 1 and waiting:
+        if (judged + len(mixed)) % every == every - 1 and waiting:
             mixed.append(_gold_item(campaign, waiting.popleft()))
         mixed.append(item)
     return mixed
@@ -103,14 +103,18 @@ def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
 
 
 def settled_among(campaign: Campaign, keys: Sequence[UUID], reviewer: User) -> list[UUID]:
-    """Those of the keys that the reviewer does not need to judge any more: the item was discarded
-    or judged, it is gold that the reviewer has judged, or it does not exist."""
+    """Those of the keys that the reviewer does not need to judge now: the item was discarded, has a
+    verdict or the reviewer's judgement, waits for the second opinion that the reviewer asked for,
+    or does not exist."""
     counting = Response.objects.of(campaign).counting().filter(key__in=keys)
     open_ones = counting.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
+    open_ones = open_ones.exclude(spot_check__judgements__reviewer=reviewer)
     gold = _waiting_gold(campaign, reviewer)
     marked = gold.filter(response__key__in=keys).values_list("response__key", flat=True)
     made_up = gold.filter(response=None, key__in=keys).values_list("key", flat=True)
-    left = {*open_ones.values_list("key", flat=True), *marked, *made_up}
+    asked = SecondOpinion.objects.of(campaign).wanted().filter(asked_by=reviewer, key__in=keys)
+    waiting = asked.filter(response__spot_check__judgements=None).values_list("key", flat=True)
+    left = {*open_ones.values_list("key", flat=True), *marked, *made_up}.difference(waiting)
     return [key for key in keys if key not in left]
 
 
@@ -150,13 +154,13 @@ def review_counts(campaign: Campaign, reviewer: User) -> ReviewCounts:
     # Without a join, the database need not look up each judged response.
     is_gold = Exists(Gold.objects.filter(response=OuterRef("response_id")))
     judged = SpotCheck.objects.of(campaign).exclude(verdict="").filter(~is_gold)
-    done = judged.filter(Q(is_random=True) | Q(is_first=True)).count()
+    drawn = judged.filter(Q(is_random=True) | Q(is_first=True)).count()
     answered = Gold.objects.of(campaign).filter(answers__reviewer=reviewer)
     related = answered.select_related(
         "response__spot_check", "task__campaign", "task__image", "task__subject"
     )
-    done += sum(_looks_drawn(campaign, gold) for gold in related)
-    return ReviewCounts(checks_to_go(campaign, reviewer), done, _judged_by(campaign, reviewer))
+    drawn += sum(_looks_drawn(campaign, gold) for gold in related)
+    return ReviewCounts(checks_to_go(campaign, reviewer), drawn, _judged_by(campaign, reviewer))
 
 
 def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
@@ -206,7 +210,7 @@ def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
 
 
 def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold]:
-    asked = SecondOpinion.objects.of(campaign).filter(asked_by=reviewer, response=None)
+    asked = SecondOpinion.objects.of(campaign).wanted().filter(asked_by=reviewer, response=None)
     waiting = _waiting_gold(campaign, reviewer).exclude(
         Q(key__in=asked.values("key")) | Q(response__key__in=asked.values("key"))
     )

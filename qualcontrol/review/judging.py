@@ -2,6 +2,21 @@
 
 After such a request two reviewers must agree, and a third decides if they do not, as in a campaign
 with two reviewers. The reviewer who asks may be one of them, once another one has judged.
+
+How a judgement takes effect:
+
+1. The review page and the API call `judge_item`. An answer on gold is stored and ends here.
+2. `judge` calls `keep_judgement`, and `count_and_decide` if the response now has a verdict. That
+   lets the policy decide about the worker, and takes locks of its own, so it runs after the
+   transaction; in a request with an idempotency key, after that of the request.
+3. `keep_judgement` is one transaction. It locks the worker and the response, then the share of
+   checks. `gold` and `batches` call it too, and let the policy decide themselves.
+4. `_resolve`, under these locks, records the verdict if enough reviewers agree. `resolve_judged`
+   does the same for judgements that are enough only since the campaign was edited.
+5. `discard_bad`, which then locks the tasks, discards a bad response and raises the task's
+   `answers_missing`. Nothing else is done to replace it: from this column, the reconciler's
+   `top_up` sees at the next sync that slots are missing. `undoing` calls it when a verdict is
+   changed to bad.
 """
 
 from collections import Counter
@@ -14,24 +29,19 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import Membership, Right, roles_with
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services.places import lock_tasks
-from qualcontrol.flags import BREAKS_RULES
+from annotate.services.responses import lock_tasks
 from qualcontrol.models import (
     Act,
-    Assessment,
     Decision,
     Gold,
     GoldAnswer,
-    HeldCause,
-    HeldOutcome,
-    HeldPayment,
     Judgement,
     Reservation,
     SecondOpinion,
     SpotCheck,
     Verdict,
 )
-from qualcontrol.services.discards import discard, open_rounds
+from qualcontrol.services.discards import discard_and_log, not_rejected, open_rounds
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
     AlreadyJudged,
@@ -40,12 +50,13 @@ from qualcontrol.services.errors import (
     ReasonMissing,
 )
 from qualcontrol.services.exclusions import discard_excluded, to_discard
+from qualcontrol.services.held_payments import end_if_judged
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
 from qualcontrol.services.sampling import (
     draw_rest_of_trial,
-    held_share,
-    hold_share,
+    lock_check_share,
+    locked_check_share,
     spot_check_of,
 )
 from qualcontrol.services.worker_risks import note_changes
@@ -119,10 +130,10 @@ def keep_judgement(
         raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
     response = locked_response(response.pk)
     campaign = response.task.campaign
-    hold_share(campaign)
+    lock_check_share(campaign)
     # Checked first, with the message that gold items have, so that neither reveals gold.
     judgements = list(Judgement.objects.filter(spot_check__response=response))
-    if any(one.reviewer_id == getattr(reviewer, "pk", None) for one in judgements):
+    if any(judgement.reviewer_id == getattr(reviewer, "pk", None) for judgement in judgements):
         raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
         raise AlreadyJudged("This response has been discarded and needs no judgement.")
@@ -131,13 +142,20 @@ def keep_judgement(
         check.judgements.create(reviewer=reviewer, verdict=verdict, reason=reason, at=at)
     )
     Reservation.objects.filter(response=response).delete()
-    return _resolve(check, judgements, response, campaign, reviewer, at)
+    return _resolve(
+        check=check,
+        judgements=judgements,
+        response=response,
+        campaign=campaign,
+        reviewer=reviewer,
+        at=at,
+    )
 
 
 def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
     check = SpotCheck.objects.filter(response=response).first()
     if check is None:
-        share = held_share(campaign)
+        share = locked_check_share(campaign)
         check = spot_check_of(response, campaign=campaign, share=share, at=at)
         check.save(force_insert=True)
     if check.verdict:
@@ -146,6 +164,7 @@ def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotChe
 
 
 def _resolve(
+    *,
     check: SpotCheck,
     judgements: Sequence[Judgement],
     response: Response,
@@ -154,10 +173,13 @@ def _resolve(
     at: datetime,
 ) -> bool:
     """Record the verdict if enough reviewers agree."""
-    verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
-    if votes < _needed(response, campaign):
+    (verdict, votes), *others = Counter(judgement.verdict for judgement in judgements).most_common()
+    # A draft that wanted two judgements may want one by now.
+    if votes < _needed(response, campaign) or any(votes == against for _, against in others):
         return False
-    reason = next((one.reason for one in judgements if one.verdict == verdict), "")
+    reason = next(
+        (judgement.reason for judgement in judgements if judgement.verdict == verdict), ""
+    )
     open_check = SpotCheck.objects.filter(pk=check.pk, verdict="")
     open_check.update(verdict=verdict, reason=reason, judged_at=at)
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
@@ -165,21 +187,48 @@ def _resolve(
         Decision(
             response=response,
             campaign=campaign,
-            act=Act.JUDGE_GOOD if one.verdict == Verdict.GOOD else Act.JUDGE_BAD,
-            reason=one.reason,
-            actor_id=one.reviewer_id,
-            at=one.at,
+            act=Act.JUDGE_GOOD if judgement.verdict == Verdict.GOOD else Act.JUDGE_BAD,
+            reason=judgement.reason,
+            actor_id=judgement.reviewer_id,
+            at=judgement.at,
         )
-        for one in judgements
+        for judgement in judgements
     )
     if verdict == Verdict.BAD:
         discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
     open_rounds(campaign, {response.task_id})
-    _end_hold_if_judged(response, at)
+    end_if_judged(submission=response.submission_id, at=at)
     note_changes(campaign, [response.worker_id])
     return True
+
+
+def resolve_judged(*, campaign: Campaign, at: datetime) -> None:
+    """Record the verdicts of responses that have enough judgements by now, as in a draft that is
+    changed to want one; then let the policy decide."""
+    waiting = list(SpotCheck.objects.of(campaign).half_judged().values_list("response", flat=True))
+    if any([_resolve_judged(response, at) for response in waiting]):
+        count_and_decide(campaign=campaign, at=at)
+
+
+@transaction.atomic
+def _resolve_judged(response_pk: int, at: datetime) -> bool:
+    response = locked_response(response_pk)
+    campaign = response.task.campaign
+    lock_check_share(campaign)
+    check = SpotCheck.objects.of(campaign).half_judged().filter(response=response).first()
+    if check is None:
+        return False
+    *_, last = judgements = list(check.judgements.select_related("reviewer"))
+    return _resolve(
+        check=check,
+        judgements=judgements,
+        response=response,
+        campaign=campaign,
+        reviewer=last.reviewer,
+        at=at,
+    )
 
 
 def _needed(response: Response, campaign: Campaign) -> int:
@@ -198,37 +247,8 @@ def discard_bad(
         # All at once and in order: the response's task may come after those of the others.
         others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
         lock_tasks([response.task_id, *others])
-    discard([response], campaign=campaign, reason=reason, actor=reviewer, at=at)
+    discard_and_log([response], campaign=campaign, reason=reason, actor=reviewer, at=at)
     discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
-
-
-def _end_hold_if_judged(response: Response, at: datetime) -> None:
-    """End the hold of the response's assignment if all its responses that break the rules have
-    verdicts. The caller holds the worker's lock."""
-    held = HeldPayment.objects.open().filter(
-        cause=HeldCause.RULES, submission=response.submission_id
-    )
-    if response.submission_id is None or not held.exists():
-        return
-    if _is_judged(response.submission_id):
-        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
-
-
-def _is_judged(submission: int) -> bool:
-    """Whether all responses of the submission that break the rules have verdicts."""
-    theirs = Assessment.objects.filter(response__submission=submission)
-    breaking = [row.pk for row in theirs if BREAKS_RULES in row.codes.split()]
-    judged = SpotCheck.objects.filter(response__in=breaking).exclude(verdict="")
-    return judged.count() == len(breaking)
-
-
-def hold_again(submission: int | None) -> None:
-    """Hold a payment again that verdicts released, if one of them was taken back since, unless it
-    is decided. The caller holds the worker's lock."""
-    released = HeldPayment.objects.filter(outcome=HeldOutcome.JUDGED, is_settled=False)
-    released = released.filter(submission=submission)
-    if submission is not None and released.exists() and not _is_judged(submission):
-        released.update(outcome="", ended_at=None)
 
 
 @transaction.atomic
@@ -243,9 +263,9 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
     response = locked_response(response.pk)
     if response.status != ResponseStatus.DISCARDED:
         raise CannotReject("Only discarded responses can be rejected. Work that is used is paid.")
-    if Decision.objects.filter(response=response, act=Act.REJECT).exists():
-        raise CannotReject("A rejection of this response is already scheduled.")
     campaign = response.task.campaign
+    if not not_rejected(Response.objects.filter(pk=response.pk), campaign).exists():
+        raise CannotReject("A rejection of this response's assignment is already scheduled.")
     Decision.objects.create(
         response=response,
         campaign=campaign,
@@ -275,8 +295,8 @@ def ask_second_opinion(
     gold = Gold.objects.of(campaign).with_key(key)
     try:
         with transaction.atomic():
-            if (found := gold.first()) is not None:
-                if GoldAnswer.objects.filter(gold=found, reviewer=reviewer).exists():
+            if (gold_item := gold.first()) is not None:
+                if GoldAnswer.objects.filter(gold=gold_item, reviewer=reviewer).exists():
                     raise AlreadyJudged(JUDGED_BY_YOU)
             else:
                 made.response = _open_response(campaign, key, reviewer)
@@ -309,12 +329,15 @@ def _open_response(campaign: Campaign, key: UUID, reviewer: User) -> Response:
 def withdraw_question(*, campaign: Campaign, key: UUID, at: datetime) -> None:
     """Withdraw the request for a second opinion: one verdict is enough again.
 
-    Raises Response.DoesNotExist, and CannotAsk if there is none, or if somebody has judged since.
+    Requests about gold items are withdrawn, too, so that nothing tells that they are gold. Raises
+    Response.DoesNotExist, and CannotAsk if there is none, or if somebody has judged since.
     """
-    response = locked_response(Response.objects.of(campaign).get(key=key).pk)
-    if Judgement.objects.filter(spot_check__response=response).exists():
-        raise CannotAsk(
-            "A reviewer has judged this response meanwhile. The next judgement is needed now."
-        )
-    if not SecondOpinion.objects.wanted().filter(response=response).update(withdrawn_at=at):
+    asked = SecondOpinion.objects.of(campaign).wanted().filter(key=key)
+    if not Gold.objects.of(campaign).with_key(key).exists():
+        response = locked_response(Response.objects.of(campaign).get(key=key).pk)
+        if Judgement.objects.filter(spot_check__response=response).exists():
+            raise CannotAsk(
+                "A reviewer has judged this response meanwhile. The next judgement is needed now."
+            )
+    if not asked.update(withdrawn_at=at):
         raise CannotAsk("No second opinion on this response is asked for.")

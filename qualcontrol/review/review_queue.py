@@ -78,8 +78,8 @@ def next_checks(
     candidates = _Candidates(campaign, reviewer, count, at, set(without), only_required)
     chosen: dict[int, str] = {}
     rows = candidates.in_order()
-    while len(chosen) < count and (found := next(rows, None)):
-        response, cause = found
+    while len(chosen) < count and (row := next(rows, None)):
+        response, cause = row
         if reviewer is None or _reserve(campaign, response, reviewer, at):
             chosen[response] = cause
     return items_of(campaign, chosen, reviewer)
@@ -122,12 +122,12 @@ class _Candidates:
             FIRST: self._new(self._free(_firsts(self.campaign), FIRST)),
             MOST_USEFUL: self._new(self._most_useful()),
         }
-        while found := _first_of(sources[cause] for cause in _causes(turn)):
-            yield found
+        while first := _first_of(sources[cause] for cause in _causes(turn)):
+            yield first
             turn += 1
 
-    def _new(self, found: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-        for response, cause in found:
+    def _new(self, rows: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        for response, cause in rows:
             if response not in self.taken:
                 self.taken.add(response)
                 yield response, cause
@@ -160,9 +160,9 @@ class _Candidates:
         """The source's responses that the reviewer can judge, in its order."""
         free = self._free_rows(source)
         for start in count(step=READ_AT_ONCE):
-            found = free[start : start + READ_AT_ONCE]
-            yield from ((response, cause) for response in found)
-            if len(found) < READ_AT_ONCE:
+            rows = free[start : start + READ_AT_ONCE]
+            yield from ((response, cause) for response in rows)
+            if len(rows) < READ_AT_ONCE:
                 return
 
     def _firsts_of_waiting(self) -> Iterator[tuple[int, str]]:
@@ -258,8 +258,8 @@ def _causes(turn: int) -> list[str]:
 
 def _first_of(sources: Iterator[Iterator[tuple[int, str]]]) -> tuple[int, str] | None:
     for source in sources:
-        if found := next(source, None):
-            return found
+        if first := next(source, None):
+            return first
     return None
 
 

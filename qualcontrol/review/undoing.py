@@ -13,9 +13,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q
 
-from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services.places import lock_tasks
-from annotate.services.responses import continues_chain
+from annotate.models import Campaign, Response, ResponseStatus, Submission
+from annotate.services.responses import continues_chain, lock_tasks
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import (
     Act,
@@ -28,8 +27,8 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
-from qualcontrol.review.judging import discard_bad, hold_again
-from qualcontrol.services.discards import not_rejected, open_rounds, restore
+from qualcontrol.review.judging import discard_bad
+from qualcontrol.services.discards import not_rejected, open_rounds, restore_and_log
 from qualcontrol.services.errors import (
     AlreadyJudged,
     CannotRestore,
@@ -44,9 +43,10 @@ from qualcontrol.services.exclusions import (
     restored_with,
     to_discard,
 )
+from qualcontrol.services.held_payments import hold_again
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
-from qualcontrol.services.sampling import draw_rest_of_trial, hold_share
+from qualcontrol.services.sampling import draw_rest_of_trial, drop_rest_of_trial, lock_check_share
 from qualcontrol.services.worker_risks import note_changes
 
 # A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
@@ -132,8 +132,10 @@ DECIDED = (
 def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
     """Delete the judgement and reopen the check. Returns whether there was a verdict."""
     response = locked_response(response.pk)
+    if Gold.objects.filter(response=response).exists():
+        raise NothingToTakeBack(NOT_YOURS)  # somebody has just marked it
     campaign = response.task.campaign
-    hold_share(campaign)
+    lock_check_share(campaign)
     mine = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).first()
     if mine is None:
         raise NothingToTakeBack(NOT_YOURS)
@@ -151,6 +153,7 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
         if check.verdict == Verdict.BAD:
             _restore(response, reviewer, "verdict taken back", at)
             forgive_one_less(response)
+            drop_rest_of_trial(campaign=campaign, worker=response.worker_id)
         open_rounds(campaign, {response.task_id})
         hold_again(response.submission_id)
         note_changes(campaign, [response.worker_id])
@@ -194,7 +197,7 @@ def _change_verdict(
         raise ReasonMissing("Enter a reason for the change. It is kept in the decision log.")
     response = locked_response(response.pk)
     campaign = response.task.campaign
-    hold_share(campaign)
+    lock_check_share(campaign)
     check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
     if check is None:
         raise NothingToTakeBack("This response has no verdict yet. Judge it in the review queue.")
@@ -211,13 +214,14 @@ def _change_verdict(
     _log(response, act, actor, reason, at)
     # Reviewers are measured by the verdict that holds.
     Gold.objects.filter(response=response).update(verdict=verdict, reason=reason)
-    restored = restored_with(response) if verdict == Verdict.GOOD else []
+    restored = restored_with(response, is_bad=verdict == Verdict.BAD)
     if campaign.exclusions.in_force().filter(worker=response.worker).exists():
         # All at once and in order, as in `discard_bad`.
         others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
-        lock_tasks([response.task_id, *others, *(each.task_id for each in restored)])
+        lock_tasks([response.task_id, *others, *(other.task_id for other in restored)])
     if verdict == Verdict.GOOD:
         forgive_one_less(response)
+        drop_rest_of_trial(campaign=campaign, worker=response.worker_id)
         again = [] if _obstacle(response) else [response]
         _restore_all([*again, *restored], actor, "verdict changed to good", at)
         # Without a bad response, an exclusion discards all.
@@ -228,6 +232,8 @@ def _change_verdict(
         else:
             # It may be the first bad one now, from which on an exclusion discards all.
             discard_excluded(campaign=campaign, worker=response.worker, actor=actor, at=at)
+        # Without a bad one, the exclusion had discarded those before it, too.
+        _restore_all(restored, actor, "verdict changed to bad", at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
     open_rounds(campaign, {response.task_id})
@@ -242,7 +248,7 @@ def restore_response(*, response: Response, reason: str, actor: User, at: dateti
     if not reason:
         raise ReasonMissing("Enter a reason. It is kept in the decision log.")
     response = locked_response(response.pk)
-    hold_share(response.task.campaign)
+    lock_check_share(response.task.campaign)
     if response.status == ResponseStatus.SUBMITTED:
         raise CannotRestore("This response counts already.")
     if SpotCheck.objects.filter(response=response, verdict=Verdict.BAD).exists():
@@ -266,7 +272,7 @@ def _restore_all(responses: Sequence[Response], actor: User, reason: str, at: da
     """Restore those that can count again. All at once, so that their tasks are locked in order."""
     if responses:
         campaign = responses[0].task.campaign
-        restore(responses, campaign=campaign, reason=reason, actor=actor, at=at)
+        restore_and_log(responses, campaign=campaign, reason=reason, actor=actor, at=at)
 
 
 NO_PLACE = "Another response has taken its place, so it stays discarded."
@@ -277,6 +283,8 @@ def _obstacle(response: Response) -> str:
     campaign, worker = response.task.campaign, response.worker
     if response.withdrawn_at is not None:
         return "The person has withdrawn it, so it stays discarded."
+    if Submission.objects.filter(responses=response).exclude(lost_at=None).exists():
+        return "The marketplace does not have its assignment, so it stays discarded."
     if not not_rejected(Response.objects.filter(pk=response.pk), campaign).exists():
         return "The rejection of its assignment was decided, so it stays discarded."
     if is_discarded_by_exclusion(response):

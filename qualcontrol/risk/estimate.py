@@ -81,14 +81,14 @@ def estimate_share(sample: Iterable[Sampled], *, kept: int, removed: int, unseen
     kept ones that are `unseen`, because they have no verdict.
     """
     groups = list(sample)
-    checks, bad = sum(one.checks for one in groups), sum(one.bad for one in groups)
+    checks, bad = sum(group.checks for group in groups), sum(group.bad for group in groups)
     low, high = (
         min(1.0, max(0.0, end * (kept + removed) - removed) / max(1, kept))
         for end in exact_interval(bad, checks)
     )
     weights = list(_weights(groups))
-    weight = sum(each * one.checks for each, one in zip(weights, groups, strict=True))
-    bad_weight = sum(each * one.bad for each, one in zip(weights, groups, strict=True))
+    weight = sum(factor * group.checks for factor, group in zip(weights, groups, strict=True))
+    bad_weight = sum(factor * group.bad for factor, group in zip(weights, groups, strict=True))
     share = bad_weight / weight * unseen / max(1, kept) if weight else 0.0
     return Estimate(min(high, max(low, share)), low, high, checks)
 
@@ -97,21 +97,21 @@ def _weights(groups: Sequence[Sampled]) -> Iterator[float]:
     """How likely it is that no other check has seen a sampled response of each group."""
     by_worker = defaultdict[int, list[Sampled]](list)
     by_flags = defaultdict[bool, list[Sampled]](list)
-    for one in groups:
-        by_worker[one.worker].append(one)
-        by_flags[one.is_flagged].append(one)
+    for group in groups:
+        by_worker[group.worker].append(group)
+        by_flags[group.is_flagged].append(group)
     unseen_of = {worker: _unseen(theirs) for worker, theirs in by_worker.items()}
     unseen_with = {is_flagged: _unseen(alike) for is_flagged, alike in by_flags.items()}
-    for one in groups:
-        prior = min(unseen_of[one.worker], unseen_with[one.is_flagged])
-        others = max(0, one.written - one.checks)
-        yield (others * _unseen([one]) + prior) / (others + 1)
+    for group in groups:
+        prior = min(unseen_of[group.worker], unseen_with[group.is_flagged])
+        others = max(0, group.written - group.checks)
+        yield (others * _unseen([group]) + prior) / (others + 1)
 
 
 def _unseen(groups: Collection[Sampled]) -> float:
     """The part of the responses outside the sample that no check has seen; 1 if there are none."""
-    others = sum(one.written - one.checks for one in groups)
-    seen = sum(one.judged - one.checks for one in groups)
+    others = sum(group.written - group.checks for group in groups)
+    seen = sum(group.judged - group.checks for group in groups)
     return min(1.0, max(0.0, 1 - seen / others)) if others > 0 else 1.0
 
 

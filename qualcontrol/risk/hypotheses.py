@@ -169,10 +169,14 @@ def chance_over(tally: Array, chances: Chances, limit: float) -> Array:
 def bad_count_points(tally: Array, chances: Chances) -> Array:
     """Ten equally probable numbers of bad responses of one worker under each hypothesis, judged
     ones included, [start, pattern, level, point]. `tally` is the worker's, without that axis."""
-    mean, variance = (one[0] for one in expected_bad(tally[None], chances))
+    mean, variance = (figures[0] for figures in expected_bad(tally[None], chances))
+    # By block. Every pattern counts each response once, so the first one has them all.
     judged_bad = tally[:, 0, :, BAD].sum(axis=1)
+    # From each start on, with axes for pattern and level; `mean` includes them.
     judged_later = np.cumsum(judged_bad[::-1])[::-1, None, None]
     unjudged = mean - judged_later
+    # The worker's share may lie between two levels, and then all unjudged responses deviate in the
+    # same direction: this deviation grows with their number, and not with its root.
     deviation = np.sqrt(variance + (BETWEEN_LEVELS * unjudged) ** 2)
     numbers: Array = (judged_bad.sum() + unjudged)[..., None] + deviation[..., None] * TENTHS
     return numbers
@@ -185,8 +189,8 @@ def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> Array:
     order = np.argsort(values)
     up_to = np.cumsum(weights[order])
     places = np.searchsorted(up_to, np.array(shares) * up_to[-1])
-    found: Array = values[order][np.minimum(places, len(order) - 1)]
-    return found
+    chosen: Array = values[order][np.minimum(places, len(order) - 1)]
+    return chosen
 
 
 def from_block_on(values: Array) -> Array:
@@ -261,7 +265,8 @@ class FailurePatterns:
             any_flags = int(np.searchsorted(np.log(RARITIES), rarity))
             otherwise = OTHERS if any_flags >= 2 else 0
             own = [
-                otherwise if known.isdisjoint(codes) else SHOWN for known in self.codes_of.values()
+                otherwise if own_codes.isdisjoint(codes) else SHOWN
+                for own_codes in self.codes_of.values()
             ]
             self._grades[codes] = np.array([any_flags, any_flags, *own])
         return self._grades[codes]
@@ -281,8 +286,8 @@ class FailurePatterns:
         """The share of each pattern, [pattern], with sum 1: `known` gives the share of some
         patterns, and the others divide the rest equally."""
         others = max(1, len(self.names) - len(known))
-        rest = (1 - sum(known.values())) / others
-        shares = np.array([known.get(name, rest) for name in self.names])
+        other_share = (1 - sum(known.values())) / others
+        shares = np.array([known.get(name, other_share) for name in self.names])
         shares /= shares.sum()
         return shares
 

@@ -75,8 +75,8 @@ class CheckRanking:
         if best is NOTHING_LEFT:
             return None
         self._give_out(best)
-        found = self.crowd.groups[best.group]
-        return Pick(found.worker, found.block, found.codes, best.chance, best.expected_value)
+        group = self.crowd.groups[best.group]
+        return Pick(group.worker, group.block, group.codes, best.chance, best.expected_value)
 
     def _give_out(self, best: _BestCheck) -> None:
         row, is_bad = int(self.crowd.rows[best.group]), best.chance > 0.5

@@ -1,6 +1,6 @@
 """Discard responses and let them count again, with what builds on them, and log it.
 
-Except for `withdraw_responses`, the callers hold the locks of the workers (`locks`).
+The callers hold the locks of the workers (`locks`).
 """
 
 from collections.abc import Collection, Iterable
@@ -8,16 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, ResponseStatus, Submission, Worker
 from annotate.models.responses import ResponseQuerySet
 from annotate.services import responses as response_services
-from annotate.services.places import lock_tasks, set_at_once
+from annotate.services.responses import lock_tasks, set_at_once
 from qualcontrol.models import Act, Assessment, Decision, Verdict
-from qualcontrol.services.locks import lock_worker
 from qualcontrol.services.sampling import draw_for_restored
 from qualcontrol.services.worker_risks import note_changes
 
@@ -25,7 +23,7 @@ BASE_DISCARDED = "what it builds on was discarded"
 LATE = "it does not build on the last version that counts"
 
 
-def discard(
+def discard_and_log(
     responses: Iterable[Response],
     *,
     campaign: Campaign,
@@ -42,7 +40,7 @@ def discard(
     asked = {response.pk for response in responses}
     moved = response_services.discard(responses=responses)
     log(
-        (each for each in moved if each.pk in asked),
+        (response for response in moved if response.pk in asked),
         campaign=campaign,
         act=Act.DISCARD,
         reason=reason,
@@ -50,15 +48,15 @@ def discard(
         at=at,
         names_worker=names_worker,
     )
-    later = [each for each in moved if each.pk not in asked]
+    later = [response for response in moved if response.pk not in asked]
     log(later, campaign=campaign, act=Act.DISCARD, reason=BASE_DISCARDED, actor=actor, at=at)
     if later:
-        note_changes(campaign, [each.worker_id for each in later])
-    open_rounds(campaign, {each.task_id for each in moved})
+        note_changes(campaign, [response.worker_id for response in later])
+    open_rounds(campaign, {response.task_id for response in moved})
     return moved
 
 
-def restore(
+def restore_and_log(
     responses: Iterable[Response],
     *,
     campaign: Campaign,
@@ -83,21 +81,26 @@ def restore(
     chained = [response.pk for response in moved if response.round is not None]
     later = list(_restorable(chained, campaign)) if chained else []
     if later:
-        note_changes(campaign, [each.worker_id for each in later])
+        note_changes(campaign, [response.worker_id for response in later])
         reason = "what it builds on counts again"
-        moved += restore(later, campaign=campaign, reason=reason, actor=actor, at=at)
-    open_rounds(campaign, {each.task_id for each in moved})
+        moved += restore_and_log(later, campaign=campaign, reason=reason, actor=actor, at=at)
+    open_rounds(campaign, {response.task_id for response in moved})
     return moved
 
 
 def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Response]:
     """What was discarded and builds on these versions, and that no decision is against."""
     later = Response.objects.filter(builds_on__in=versions, status=ResponseStatus.DISCARDED)
-    theirs = campaign.exclusions.in_force().filter(worker__in=later.values("worker"))
+    return _without_decision(later, campaign)
+
+
+def _without_decision(discarded: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
+    """Those of the discarded responses that no verdict, exclusion or rejection is against."""
+    theirs = campaign.exclusions.in_force().filter(worker__in=discarded.values("worker"))
     excluded = list(theirs.values_list("worker", flat=True))
-    later = later.exclude(discarded_by_exclusion(campaign, excluded))
-    later = later.exclude(spot_check__verdict=Verdict.BAD)
-    return not_rejected(later, campaign).order_by("pk")
+    left = discarded.exclude(discarded_by_exclusion(campaign, excluded))
+    left = left.exclude(spot_check__verdict=Verdict.BAD)
+    return not_rejected(left, campaign).order_by("pk")
 
 
 def discarded_by_exclusion(campaign: Campaign, workers: Collection[int]) -> Q:
@@ -182,27 +185,20 @@ def log(
     )
 
 
-REASON = "withdrawn"
+def discard_lost(*, campaign: Campaign, worker: Worker, submission: int, at: datetime) -> None:
+    """Discard what the worker submitted in an assignment that the marketplace does not have."""
+    Submission.objects.filter(pk=submission).update(lost_at=at)
+    theirs = Response.objects.counting().filter(submission=submission)
+    reason = "the marketplace does not have its assignment"
+    discard_and_log(theirs, campaign=campaign, reason=reason, actor=None, at=at)
+    note_changes(campaign, [worker.pk])
 
 
-@transaction.atomic
-def withdraw_responses(
-    *, worker: Worker, responses: Collection[int], actor: User | None, at: datetime
-) -> list[Response]:
-    """Discard these responses of the worker for good; return those not withdrawn before.
-
-    Their tasks need as many more responses. Payments and frozen releases do not change.
-    """
-    lock_worker(worker)
-    theirs = Response.objects.filter(worker=worker, pk__in=responses).order_by("task_id", "pk")
-    # All at once and in order, also those of several campaigns.
-    lock_tasks({response.task_id for response in theirs})
-    found: list[Response] = []
-    for campaign in Campaign.objects.filter(responses__in=theirs.order_by()).distinct():
-        those = list(theirs.filter(campaign=campaign, withdrawn_at=None))
-        moved = discard(those, campaign=campaign, reason=REASON, actor=actor, at=at)
-        before = [response for response in those if response not in moved]
-        log(before, campaign=campaign, act=Act.DISCARD, reason=REASON, actor=actor, at=at)
-        found += response_services.withdraw(responses=those, at=at)
+def restore_found(*, campaign: Campaign, worker: Worker, submission: int, at: datetime) -> None:
+    """Let what `discard_lost` discarded count again, unless a decision is against it. The caller
+    has called `lock_check_share`, too."""
+    if Submission.objects.filter(pk=submission).exclude(lost_at=None).update(lost_at=None):
+        theirs = Response.objects.filter(submission=submission, status=ResponseStatus.DISCARDED)
+        again, reason = _without_decision(theirs, campaign), "its assignment was found"
+        restore_and_log(again, campaign=campaign, reason=reason, actor=None, at=at)
         note_changes(campaign, [worker.pk])
-    return found

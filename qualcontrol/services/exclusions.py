@@ -1,7 +1,7 @@
 """Exclusions and pauses of workers, the policy's proposals to exclude one, and appeals."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -27,11 +27,11 @@ from qualcontrol.models import (
     WorkerRisk,
 )
 from qualcontrol.services.discards import (
-    discard,
+    discard_and_log,
     discarded_by_exclusion,
     first_bad,
     not_rejected,
-    restore,
+    restore_and_log,
     with_later,
 )
 from qualcontrol.services.errors import (
@@ -47,7 +47,10 @@ from qualcontrol.services.errors import (
 )
 from qualcontrol.services.held_payments import forgive_unplaced
 from qualcontrol.services.locks import lock_worker
-from qualcontrol.services.sampling import hold_share
+from qualcontrol.services.sampling import lock_check_share
+
+# The reason in the log for the end of a pause by an exclusion, which is not in the worker's favour.
+EXCLUDED = "worker excluded"
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ def exclude_worker(
         worker=worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at
     )
     Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
-    Pause.objects.in_force().filter(campaign=campaign, worker=worker).update(lifted_at=at)
+    pauses = campaign.pauses.in_force().filter(worker=worker)
+    _end_pauses(pauses, reason=EXCLUDED, actor=actor, at=at)
     return discard_excluded(campaign=campaign, worker=worker, actor=actor, at=at)
 
 
@@ -182,7 +186,11 @@ def discard_excluded(
         return 0
     reason = f"worker excluded: {exclusion.reason}"
     return sum(
-        discard_for_exclusion(batch, campaign=campaign, reason=reason, actor=actor, at=at)
+        len(
+            discard_and_log(
+                batch, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True
+            )
+        )
         for batch in in_batches(to_discard(campaign, worker))
     )
 
@@ -200,7 +208,7 @@ def reinstate_worker(
     except those judged bad or to be rejected. Returns the number of restored responses. The policy
     takes no action against the worker until there are new bad verdicts. Raises NotExcluded."""
     lock_worker(worker)
-    hold_share(campaign)
+    lock_check_share(campaign)
     in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
@@ -208,12 +216,14 @@ def reinstate_worker(
     Decision.objects.create(
         worker=worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at
     )
-    forgive(campaign, worker, at)
+    forgive(campaign, worker)
     restored = 0
     for batch in in_batches(_to_restore(campaign, worker)):
         reason = "worker reinstated"
         restored += len(
-            restore(batch, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True)
+            restore_and_log(
+                batch, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True
+            )
         )
     return restored
 
@@ -252,7 +262,7 @@ def resume_worker(
         worker=worker, campaign=campaign, act=Act.RESUME, reason=reason.strip(), actor=actor, at=at
     )
     if actor is not None:
-        forgive(campaign, worker, at)
+        forgive(campaign, worker)
 
 
 @transaction.atomic
@@ -284,19 +294,32 @@ def decline_proposal(
     Decision.objects.create(
         worker=worker, campaign=campaign, act=Act.DECLINE, reason=reason.strip(), actor=actor, at=at
     )
-    forgive(campaign, worker, at)
+    pauses = campaign.pauses.in_force().filter(worker=worker, is_by_policy=True)
+    _end_pauses(pauses, reason="proposal dismissed", actor=actor, at=at)
+    forgive(campaign, worker)
 
 
-def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
-    """End a pause that the policy made, and stop the policy from acting against the worker until
-    there is a new bad verdict or another answer that fits no task."""
+def _end_pauses(pauses: QuerySet[Pause], *, reason: str, actor: User | None, at: datetime) -> None:
+    """End the worker's pause, if these have it, because of another decision."""
+    for pause in pauses:
+        Pause.objects.filter(pk=pause.pk).update(lifted_at=at)
+        Decision.objects.create(
+            worker=pause.worker,
+            campaign=pause.campaign,
+            act=Act.RESUME,
+            reason=reason,
+            actor=actor,
+            at=at,
+        )
+
+
+def forgive(campaign: Campaign, worker: Worker) -> None:
+    """Stop the policy from acting against the worker until there is a new bad verdict or another
+    answer that fits no task."""
     forgive_unplaced(campaign=campaign, worker=worker)
     judged_bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD, response__worker=worker)
     WorkerRisk.objects.update_or_create(
         campaign=campaign, worker=worker, defaults={"forgiven": judged_bad.count()}
-    )
-    Pause.objects.in_force().filter(campaign=campaign, worker=worker, is_by_policy=True).update(
-        lifted_at=at
     )
 
 
@@ -306,25 +329,12 @@ def forgive_one_less(response: Response) -> None:
     campaign, worker = response.task.campaign, response.worker_id
     log = Decision.objects.filter(campaign=campaign)
     verdicts = log.filter(response=response, act=Act.JUDGE_BAD)
-    in_favour = Q(act__in=[Act.REINSTATE, Act.DECLINE]) | Q(act=Act.RESUME, actor__isnull=False)
+    resumed = Q(act=Act.RESUME, actor__isnull=False) & ~Q(reason=EXCLUDED)
+    in_favour = Q(act__in=[Act.REINSTATE, Act.DECLINE]) | resumed
     last_bad = verdicts.aggregate(last=Max("pk", default=0))["last"]
     if log.filter(in_favour, worker=worker, pk__gt=last_bad).exists():
         forgiven = WorkerRisk.objects.of(campaign).filter(worker=worker, forgiven__gt=0)
         forgiven.update(forgiven=F("forgiven") - 1)
-
-
-def discard_for_exclusion(
-    responses: Iterable[Response],
-    *,
-    campaign: Campaign,
-    reason: str,
-    actor: User | None,
-    at: datetime,
-) -> int:
-    """Discard responses of an excluded worker. Returns how many of them counted before."""
-    return len(
-        discard(responses, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True)
-    )
 
 
 def discarded_with(response: Response) -> int:
@@ -356,14 +366,15 @@ def is_discarded_by_exclusion(response: Response) -> bool:
     return not before.exists()
 
 
-def restored_with(response: Response) -> list[Response]:
+def restored_with(response: Response, *, is_bad: bool = False) -> list[Response]:
     """The other responses that count again with this one, because it was the first bad one of its
-    worker, whose exclusion in force discards all from the first bad one on."""
+    worker, or is now, whose exclusion in force discards all from the first bad one on."""
     campaign, worker = response.task.campaign, response.worker
     is_excluded = campaign.exclusions.in_force().filter(worker=worker).exists()
     if campaign.config.review.discard == "all" or not is_excluded:
         return []
-    first = first_bad(campaign, [worker.pk], but=response).get(worker.pk, 0)
+    but = None if is_bad else response
+    first = first_bad(campaign, [worker.pk], but=but).get(worker.pk, 0)
     others = _to_restore(campaign, worker).filter(assessment__position__lt=first)
     return list(others.exclude(pk=response.pk))
 

@@ -15,7 +15,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
 from annotate.queries.keywords import task_keywords
-from annotate.services.places import lock_tasks
+from annotate.services.responses import lock_tasks
 from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, lasting_flags
 from qualcontrol.flags.copies import KEY_HOLDS, LATEST, Found, keys_of, most_shared
 from qualcontrol.flags.image import CODES as IMAGE_CODES
@@ -59,9 +59,9 @@ class FiledCaptions:
 
     def look_up(self, keys: Sequence[int]) -> Found:
         filed = {key: self._filed[key] for key in self.own(keys)}
-        found = Counter(chain.from_iterable(filed.values()))
+        shared = Counter(chain.from_iterable(filed.values()))
         return Found(
-            most_shared(found), [key for key, held in filed.items() if len(held) < KEY_HOLDS]
+            most_shared(shared), [key for key, held in filed.items() if len(held) < KEY_HOLDS]
         )
 
     def latest_of(self, worker: int) -> list[Neighbour]:
@@ -192,8 +192,7 @@ def assess(
     new = _add(campaign, arrived_now, known or {})
     if not compares:
         return {answer.worker for answer in new}
-    earlier = [a for a in assessed if a.status == ResponseStatus.SUBMITTED or a.pk in arrived]
-    return {answer.worker for answer in new} | _compare(campaign, [*earlier, *new])
+    return {answer.worker for answer in new} | _compare(campaign, [*assessed, *new])
 
 
 @transaction.atomic

@@ -1,28 +1,27 @@
 """Payments that wait for a person's decision. The callers lock the worker."""
 
-from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from annotate.models import Campaign, Response, Worker
-from qualcontrol.flags import BREAKS_RULES, Flag
+from qualcontrol.flags import BREAKS_RULES, Flag, codes
 from qualcontrol.models import (
     Act,
+    Assessment,
     Decision,
     HeldCause,
     HeldOutcome,
     HeldPayment,
+    SpotCheck,
 )
-from qualcontrol.services.discards import discard
+from qualcontrol.services.discards import discard_and_log
 from qualcontrol.services.errors import AlreadyDecided, CannotReject, reason_given
-
-
-def rules_flag(problems: Sequence[str]) -> Flag:
-    """The flag of an answer that reached the site through the marketplace only, and that the task
-    page would have refused, with the page's messages."""
-    return Flag(BREAKS_RULES, len(problems), 1, " ".join(problems))
+from qualcontrol.services.worker_risks import note_changes
 
 
 def hold_payment(
@@ -78,11 +77,40 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
         raise CannotReject(
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
-    discard(against, campaign=held.campaign, reason=reason, actor=actor, at=at)
+    discard_and_log(against, campaign=held.campaign, reason=reason, actor=actor, at=at)
 
 
 def _breaks(response: Response) -> bool:
     return BREAKS_RULES in response.assessment.codes.split()
+
+
+def end_if_judged(*, submission: int | None, at: datetime) -> None:
+    """End the hold of a submission whose responses break the rules once these are judged."""
+    held = HeldPayment.objects.open().filter(cause=HeldCause.RULES, submission=submission)
+    if submission is not None and held.exists() and _is_judged(submission):
+        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
+
+
+def hold_again(submission: int | None) -> None:
+    """Hold a payment again that verdicts released, if one of them was taken back since, unless it
+    is decided."""
+    released = HeldPayment.objects.filter(outcome=HeldOutcome.JUDGED, is_settled=False)
+    released = released.filter(submission=submission)
+    if submission is not None and released.exists() and not _is_judged(submission):
+        released.update(outcome="", ended_at=None)
+
+
+WITHOUT_VERDICT = Q(spot_check=None) | Q(spot_check__verdict="")
+
+
+def _is_judged(submission: int) -> bool:
+    """Whether the submission's responses that break the rules, if any, have verdicts: at least one,
+    and all that nobody has withdrawn."""
+    theirs = Assessment.objects.filter(response__submission=submission)
+    keys = [assessment.pk for assessment in theirs if BREAKS_RULES in assessment.codes.split()]
+    breaking = Response.objects.filter(pk__in=keys)
+    waiting = breaking.filter(WITHOUT_VERDICT, withdrawn_at=None)
+    return not keys or (breaking.exclude(WITHOUT_VERDICT).exists() and not waiting.exists())
 
 
 def _log(held: HeldPayment, act: Act, reason: str, actor: User, at: datetime) -> Decision:
@@ -101,12 +129,39 @@ def forgive_unplaced(*, campaign: Campaign, worker: Worker) -> None:
     HeldPayment.objects.of(campaign).filter(worker=worker).update(is_forgiven=True)
 
 
-def flags_of(
-    responses: Collection[Response], problems: Mapping[int, Sequence[str]]
-) -> dict[int, list[Flag]]:
-    """For each response with problems, the flag with these problems, by response."""
-    return {
-        response.pk: [rules_flag(problems[response.pk])]
-        for response in responses
-        if problems.get(response.pk)
-    }
+@transaction.atomic(savepoint=False)
+def drop_problem(
+    *, campaign: Campaign, worker: Worker, submissions: QuerySet[Any], problem: str
+) -> None:
+    """Take back that answers of these submissions break this rule: the flags, with the checks that
+    nobody has begun, and the holds of payments that nobody has decided about. The caller has locked
+    the worker, called `lock_check_share` and locked the tasks."""
+    waiting = HeldPayment.objects.open().filter(submission__in=submissions, cause=HeldCause.RULES)
+    for held in waiting.filter(why__contains=problem):
+        if other_problems := _without(held.why, problem):
+            HeldPayment.objects.filter(pk=held.pk).update(why=other_problems)
+        else:
+            held.delete()
+    assessed = Assessment.objects.filter(response__submission__in=submissions)
+    for assessment in assessed.filter(worker=worker, codes__contains=BREAKS_RULES):
+        flags = [Flag.from_json(values) for values in assessment.flags]
+        flags = [
+            replace(flag, value=flag.value - 1, why=_without(flag.why, problem))
+            if flag.code == BREAKS_RULES and problem in flag.why
+            else flag
+            for flag in flags
+        ]
+        flags = [flag for flag in flags if flag.why]
+        assessment.flags = [flag.as_json() for flag in flags]
+        assessment.codes = " ".join(codes(flags))
+        assessment.save(update_fields=["flags", "codes"])
+        if BREAKS_RULES not in codes(flags):
+            checks = SpotCheck.objects.filter(
+                response=assessment.pk, is_random=False, is_first=False
+            )
+            checks.filter(verdict="", judgements=None).delete()
+    note_changes(campaign, [worker.pk])
+
+
+def _without(why: str, problem: str) -> str:
+    return " ".join(why.replace(problem, "").split())

@@ -6,14 +6,14 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services.places import batches
+from annotate.services import responses as response_services
+from qualcontrol.flags import BREAKS_RULES, Flag
 from qualcontrol.models import Act, Exclusion
-from qualcontrol.services.discards import LATE, log, open_rounds
-from qualcontrol.services.exclusions import discard_for_exclusion
+from qualcontrol.services.discards import LATE, discard_and_log, log, open_rounds
 from qualcontrol.services.flagging import assess, compare_answers
-from qualcontrol.services.held_payments import flags_of
 from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.worker_risks import note_changes
+from shared.database.transactions import batches
 
 
 @transaction.atomic(savepoint=False)
@@ -39,19 +39,32 @@ def review_submitted(
         .filter(campaign=campaign, worker__in=workers)
         .values_list("worker_id", flat=True)
     )
-    discard_for_exclusion(
+    late = [
+        response
+        for response in responses
+        if response.round is not None and response.status == ResponseStatus.DISCARDED
+    ]
+    discard_and_log(
         [response for response in responses if response.worker_id in excluded],
         campaign=campaign,
         reason="worker already excluded",
         actor=None,
         at=at,
+        names_worker=True,
     )
     welcome = [response for response in responses if response.worker_id not in excluded]
-    late = [response for response in welcome if response.status == ResponseStatus.DISCARDED]
+    if late and excluded:
+        # Some may have been late only because of what was just discarded.
+        again = [response for response in late if response in welcome]
+        moved = response_services.restore(responses=again)
+        late = [response for response in late if response not in moved]
     log(late, campaign=campaign, act=Act.DISCARD, reason=LATE, actor=None, at=at)
     open_rounds(campaign, {response.task_id for response in responses})
     welcome = [response for response in welcome if response not in late]
-    flags = flags_of(responses, problems or {})
+    flags = {
+        response: [Flag(BREAKS_RULES, len(found), 1, " ".join(found))]
+        for response, found in (problems or {}).items()
+    }
     draw_spot_checks(campaign=campaign, responses=welcome, at=at, also=flags.keys())
     changed = assess(campaign=campaign, responses=responses, known=flags, compares=compares)
     note_changes(campaign, changed)

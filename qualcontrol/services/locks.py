@@ -21,9 +21,14 @@ def lock_worker(worker: Worker) -> None:
 
     Also locks those whose responses build on this worker's, because they are discarded with them.
     """
-    theirs = Response.objects.filter(worker=worker, round__isnull=False).values("task")
+    lock_workers_of_rounds([worker.pk])
+
+
+def lock_workers_of_rounds(workers: Collection[int]) -> None:
+    """The same for several workers, all at once."""
+    theirs = Response.objects.filter(worker__in=workers, round__isnull=False).values("task")
     others = Response.objects.filter(task__in=theirs, round__isnull=False).values("worker")
-    lock_workers(Worker.objects.filter(Q(pk=worker.pk) | Q(pk__in=others)))
+    lock_workers(Worker.objects.filter(Q(pk__in=workers) | Q(pk__in=others)))
 
 
 def lock_workers(workers: Collection[int] | QuerySet[Worker]) -> None:

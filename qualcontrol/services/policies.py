@@ -93,8 +93,8 @@ def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
     by_worker = bad.values("response__worker").annotate(n=Count("pk"))
     failed = by_worker.filter(n__gt=SLIPS_FORGIVEN).values("response__worker")
-    known = WorkerRisk.objects.of(campaign).filter(bad__gt=F("forgiven"))
-    return Worker.objects.filter(pk__in=failed).filter(pk__in=known.values("worker"))
+    found_bad = WorkerRisk.objects.of(campaign).filter(bad__gt=F("forgiven"))
+    return Worker.objects.filter(pk__in=failed).filter(pk__in=found_bad.values("worker"))
 
 
 def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
-from annotate.models import Campaign, Response
+from annotate.models import Campaign, Response, ResponseStatus
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 from qualcontrol.risk.estimate import random_order
@@ -38,7 +39,7 @@ def draw_spot_checks(
     )
     workers = {response.worker_id for response in responses}
     firsts, wanted = _firsts_per_worker(campaign, workers), _wanted_firsts(campaign, workers)
-    share = held_share(campaign)
+    share = locked_check_share(campaign)
     chosen = []
     for response in sorted(responses, key=lambda response: response.pk):
         if response.pk in drawn:
@@ -57,10 +58,10 @@ def draw_spot_checks(
 def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at: datetime) -> None:
     """Draw the checks that these responses lack, which count again: an excluded worker's responses
     are not drawn when they arrive, and a raised share passes over what is discarded. The caller has
-    called `hold_share`."""
-    assessments = Assessment.objects.filter(response__in=[each.pk for each in responses])
+    called `lock_check_share`."""
+    assessments = Assessment.objects.filter(response__in=[response.pk for response in responses])
     codes = dict(assessments.values_list("pk", "codes"))
-    breaking = {response for response, found in codes.items() if BREAKS_RULES in found.split()}
+    breaking = {response for response, flags in codes.items() if BREAKS_RULES in flags.split()}
     draw_spot_checks(campaign=campaign, responses=[*responses], at=at, also=breaking)
 
 
@@ -71,10 +72,13 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
     missing = campaign.config.review.trial - _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return 0
-    counting = Response.objects.of(campaign).counting().filter(worker=worker)
-    undrawn = list(counting.exclude(spot_check__is_first=True).order_by("pk")[:missing])
+    # What an optional check found bad does not count, and belongs to the trial.
+    theirs = Response.objects.of(campaign).filter(
+        Q(status=ResponseStatus.SUBMITTED) | Q(spot_check__verdict=Verdict.BAD), worker=worker
+    )
+    undrawn = list(theirs.exclude(spot_check__is_first=True).order_by("pk")[:missing])
     SpotCheck.objects.filter(response__in=undrawn).update(is_first=True)
-    share = held_share(campaign)
+    share = locked_check_share(campaign)
     checks = [
         spot_check_of(response, campaign=campaign, share=share, at=at) for response in undrawn
     ]
@@ -84,7 +88,23 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
     return len(undrawn)
 
 
-def hold_share(campaign: Campaign) -> None:
+def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
+    """Undo `draw_rest_of_trial`, if none of the worker's first responses is bad any more: the other
+    responses need no check, unless somebody has begun it or it is required for another reason. The
+    caller holds the worker's lock and has called `lock_check_share`."""
+    firsts = SpotCheck.objects.of(campaign).filter(is_first=True, response__worker=worker)
+    if not campaign.config.review.trial or firsts.filter(verdict=Verdict.BAD).exists():
+        return
+    keys = list(firsts.order_by("response").values_list("pk", flat=True))
+    rest = SpotCheck.objects.filter(
+        pk__in=keys[campaign.config.review.first :], verdict="", judgements=None
+    )
+    optional = rest.filter(is_random=False)
+    optional.exclude(response__assessment__codes__contains=BREAKS_RULES).delete()
+    rest.update(is_first=False)
+
+
+def lock_check_share(campaign: Campaign) -> None:
     """Keep the share of the random sample as it is: until the transaction ends, `locked_sample`
     waits. So who raises the share finds every response that was stored by a smaller one.
 
@@ -95,9 +115,9 @@ def hold_share(campaign: Campaign) -> None:
     transaction_lock(_lock_of(campaign), is_shared=True)
 
 
-def held_share(campaign: Campaign) -> float:
-    """The share of the random sample as it is until the transaction ends (`hold_share`)."""
-    hold_share(campaign)
+def locked_check_share(campaign: Campaign) -> float:
+    """The share of the random sample as it is until the transaction ends (`lock_check_share`)."""
+    lock_check_share(campaign)
     shares = Campaign.objects.values_list("config_json__review__share", flat=True)
     return float(shares.get(pk=campaign.pk))
 
@@ -115,8 +135,8 @@ def _lock_of(campaign: Campaign) -> str:
 def spot_check_of(
     response: Response, *, campaign: Campaign, share: float, at: datetime
 ) -> SpotCheck:
-    """An unsaved check of the response, by the `held_share`. Whether it is in the random sample
-    depends on the response's key only, so queue and worker cannot influence it."""
+    """An unsaved check of the response, by the `locked_check_share`. Whether it is in the random
+    sample depends on the response's key only, so queue and worker cannot influence it."""
     draw = random_order(campaign.config.seed, response.pk)
     return SpotCheck(
         campaign=campaign,

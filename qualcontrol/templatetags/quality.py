@@ -1,5 +1,5 @@
-"""Small SVG charts of risks. They are drawn on the server, because the pages' security policy
-allows no inline styles."""
+"""Columns of tables, and small SVG charts of risks. The charts are drawn on the server, because the
+pages' security policy allows no inline styles."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,7 @@ from django import template
 
 from annotate.kinds import TaskKind
 from annotate.templatetags.campaigns import percent
+from qualcontrol.queries import decision_log
 from qualcontrol.queries.workers import WORKER_COLUMNS, WorkerSummary
 from shared.tables import Column
 
@@ -44,9 +45,15 @@ def worker_columns(kind: TaskKind, *, is_short: bool) -> list[Column]:
     ]
 
 
+@register.simple_tag
+def decision_columns(kind: TaskKind) -> list[Column]:
+    """The columns of a page's list of decisions."""
+    return [column for column in decision_log.decision_columns(kind) if column.heading]
+
+
 @register.filter
-def cell(column: Column, worker: WorkerSummary) -> Any:
-    return column.cell(worker)
+def cell(column: Column, row: Any) -> Any:
+    return column.cell(row)
 
 
 @register.filter

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -57,8 +57,11 @@ def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
         dump.touch(mode=0o600)
         if connection.vendor == "sqlite":
             connection.ensure_connection()
-            with closing(sqlite3.connect(dump)) as copy:
-                connection.connection.backup(copy)
+            try:
+                with closing(sqlite3.connect(dump)) as copy:
+                    connection.connection.backup(copy)
+            except sqlite3.Error as error:
+                raise BackupRefused(f"The database cannot be copied: {error}.") from error
         else:
             _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={dump}")
         if media is not None and media.is_dir():
@@ -79,8 +82,11 @@ def delete_older(parent: Path, *, keep: int) -> int:
     backups = sorted(path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
     for folder in backups[:-keep]:
         # Without its list, a folder whose deletion is interrupted is no backup.
-        (folder / CONTENTS).unlink()
-        shutil.rmtree(folder)
+        (folder / CONTENTS).unlink(missing_ok=True)
+        # Another process may delete the same files at the same time.
+        while folder.exists():
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder)
     return len(backups[:-keep])
 
 
@@ -105,11 +111,11 @@ def _read_back(folder: Path) -> Written:
     if connection.vendor == "sqlite":
         try:
             with closing(sqlite3.connect(f"{dump.absolute().as_uri()}?mode=ro", uri=True)) as copy:
-                found = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
+                result = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
         except sqlite3.Error as error:
-            found = str(error)
-        if found != "ok":
-            raise BackupRefused(f"The database's copy cannot be read back: {found}.")
+            result = str(error)
+        if result != "ok":
+            raise BackupRefused(f"The database's copy cannot be read back: {result}.")
     else:
         # Without a database, pg_restore reads everything and writes the SQL.
         _run("pg_restore", f"--file={os.devnull}", str(dump))
@@ -173,24 +179,35 @@ def _emptied_on_failure(folder: Path) -> Iterator[None]:
 
 
 def _copy_files(source: Path, target: Path) -> None:
-    """Copy a folder that changes meanwhile: without files that are being written, or deleted
-    before their turn. Raises BackupRefused."""
-    unfinished = shutil.ignore_patterns(f"*{SUFFIX}")
+    """Copy a folder that changes meanwhile: without files that are being written, and without what
+    is deleted before its turn. Raises BackupRefused."""
     try:
-        shutil.copytree(
-            source, target, ignore=unfinished, copy_function=_copy_if_there, dirs_exist_ok=True
-        )
-    except shutil.Error as error:
-        path, _, reason = error.args[0][0]
-        raise BackupRefused(f"{path} cannot be copied: {reason}") from error
+        # From the bottom up: a folder's own rights may forbid to write in it.
+        for folder, _, names in os.walk(source, topdown=False, onerror=_refuse, followlinks=True):
+            copy = target / Path(folder).relative_to(source)
+            copy.mkdir(parents=True, exist_ok=True)
+            for name in names:
+                if not name.endswith(SUFFIX):
+                    _copy_if_there(Path(folder, name), copy / name)
+            with suppress(FileNotFoundError):
+                shutil.copymode(folder, copy)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BackupRefused(f"{error.filename} cannot be copied: {reason}") from error
 
 
-def _copy_if_there(source: str, target: str) -> None:
+def _refuse(error: OSError) -> None:
+    """Raise the error of a folder that cannot be listed, unless it is not there any more."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _copy_if_there(source: Path, target: Path) -> None:
     try:
         shutil.copy2(source, target)
     except FileNotFoundError:
         # A file may be deleted and written again at once. A link that leads nowhere is an error.
-        if Path(source).is_symlink():
+        if source.is_symlink():
             raise
 
 
@@ -208,9 +225,9 @@ def _contents(folder: Path) -> dict[str, Any]:
             raise BackupRefused(
                 f"The {name} of the backup is {contents.get(name)}, and this is {_facts()[name]}."
             )
-    known = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    migrations = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
     for app, migration in contents["migrations"].items():
-        if (app, migration) not in known:
+        if (app, migration) not in migrations:
             raise BackupRefused(
                 f"The backup is of another version of the site: it has the migration {migration} "
                 f"of {app}, which this version does not know. Restore it with its own version."
@@ -243,7 +260,7 @@ def _run(program: str, *arguments: str) -> None:
     }
     environment = {**os.environ, **{name: value for name, value in access.items() if value}}
     try:
-        done = subprocess.run(
+        finished = subprocess.run(
             [program, *arguments], env=environment, capture_output=True, text=True
         )
     except FileNotFoundError as error:
@@ -251,6 +268,6 @@ def _run(program: str, *arguments: str) -> None:
             f"There is no program {program}. Install PostgreSQL's client programs of the server's "
             "version, for example the package postgresql-client."
         ) from error
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it printed nothing"]
+    if finished.returncode:
+        lines = finished.stderr.strip().splitlines() or ["it printed nothing"]
         raise BackupRefused(f"{program} failed: {lines[0]}")

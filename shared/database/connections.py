@@ -1,6 +1,7 @@
 """Lost database connections: replace them, and answer requests that failed for want of one."""
 
 import sys
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connections
 from django.http import HttpResponse
@@ -28,12 +29,14 @@ MESSAGE = (
 def is_database_away() -> bool:
     """Whether the error that is being handled is one of the database connection.
 
-    Django calls a handler500 while it handles the error. SQLite has the same class of error for a
-    table that does not exist, which no later request would find.
+    Django calls a handler500 while it handles the error. It leaves an error of the driver as it is
+    if a cursor fails as it is closed. SQLite has the same class of error for a table that does not
+    exist, which no later request would find.
     """
-    error = sys.exc_info()[1]
-    is_missing = str(error).startswith("no such ")
-    return isinstance(error, InterfaceError | OperationalError) and not is_missing
+    database: Any = connections["default"]
+    error, driver = sys.exc_info()[1], database.Database
+    lost = (InterfaceError, OperationalError, driver.InterfaceError, driver.OperationalError)
+    return isinstance(error, lost) and not str(error).startswith("no such ")
 
 
 def database_away_page() -> HttpResponse:

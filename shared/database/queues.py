@@ -35,13 +35,13 @@ def claim(rows: models.QuerySet[Row], values: Callable[[Row], Mapping[str, Any]]
     if not rows.exists():  # Without a lock, for which others would wait on SQLite.
         return None
     with transaction.atomic():
-        found = rows.select_for_update(of=("self",), skip_locked=True).first()
-        if found is None:
+        row = rows.select_for_update(of=("self",), skip_locked=True).first()
+        if row is None:
             return None
-        changes = {"run": uuid.uuid4(), "attempts": found.attempts + 1, **values(found)}
-        type(found)._base_manager.filter(pk=found.pk).update(**changes)
-        found.refresh_from_db(fields=list(changes))
-    return found
+        changes = {"run": uuid.uuid4(), "attempts": row.attempts + 1, **values(row)}
+        type(row)._base_manager.filter(pk=row.pk).update(**changes)
+        row.refresh_from_db(fields=list(changes))
+    return row
 
 
 def held(row: Row) -> models.QuerySet[Row]:

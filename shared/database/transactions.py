@@ -1,6 +1,6 @@
 """Transactions: of several services, in one snapshot, or many short ones for a long deletion."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -96,7 +96,15 @@ def _snapshot() -> Iterator[None]:
         yield
 
 
+# Maximum number of rows in one statement and in memory.
 BATCH = 1000
+Row = TypeVar("Row")
+
+
+def batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in their order, in batches of BATCH."""
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
 
 
 def delete_in_batches(rows: models.QuerySet[Any], *, size: int = BATCH) -> int:

@@ -62,9 +62,9 @@ class Captioner:
         sight = self.sights.get(image, Sight({}))
         if not text:
             return self.writer.write(sight, self.limits, random.Random(image), refused=False)
-        known = {name for each in self.sights.values() for name in each.things}
+        names = {name for sight in self.sights.values() for name in sight.things}
         is_careful = isinstance(self.writer, Honest)
-        is_bad = is_careful and fault(text, sight=sight, known=known, others=())
+        is_bad = is_careful and fault(text, sight=sight, known=names, others=())
         return "bad" if is_bad else "good"
 
     def _sight(self, item: CaptionItem) -> Sight:
@@ -91,8 +91,8 @@ def writers(
     rules = campaign.config.captions
     limits = Limits(rules.least_words, rules.most_words, rules.most_characters)
     elsewhere = [sight for _, sight in sorted(sights.items()) if sight.things]
-    known = (NEVER_DESCRIBES, *CARELESS_WRITERS) if rules.cannot_describe else CARELESS_WRITERS
-    bad = dict(zip(sorted(careless), known * crew.size, strict=False))
+    characters = (NEVER_DESCRIBES, *CARELESS_WRITERS) if rules.cannot_describe else CARELESS_WRITERS
+    bad = dict(zip(sorted(careless), characters * crew.size, strict=False))
     kinds = [bad.get(index, HONEST) for index in range(crew.size)]
     captioners = [
         Captioner(writer_of(kind, rng, elsewhere), limits, sights, by, kind == NEVER_DESCRIBES)

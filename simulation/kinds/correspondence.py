@@ -33,10 +33,10 @@ def true_meanings(
     named = references(caption, {*known, *boxes.values()})
     meanings = {}
     for number, word in enumerate(tokens(caption)):
-        found = {box for box, name in boxes.items() if name == named.get(number)}
-        if not found and number not in named and word.text.lower() in SCENE_WORDS:
-            found = {WordKind.SCENE.value}
-        meanings[number] = frozenset(found) or NOTHING
+        meaning = {box for box, name in boxes.items() if name == named.get(number)}
+        if not meaning and number not in named and word.text.lower() in SCENE_WORDS:
+            meaning = {WordKind.SCENE.value}
+        meanings[number] = frozenset(meaning) or NOTHING
     return meanings
 
 
@@ -73,11 +73,11 @@ class Linker:
 
 
 def _linkers(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[int]) -> list[Hand]:
-    known = _class_names(campaign)
+    names = _class_names(campaign)
     return [
-        Hand(AT_RANDOM, Linker(known, errors=1))
+        Hand(AT_RANDOM, Linker(names, errors=1))
         if index in careless
-        else Hand(HONEST, Linker(known, crew.errors))
+        else Hand(HONEST, Linker(names, crew.errors))
         for index in range(crew.size)
     ]
 

@@ -67,16 +67,16 @@ class Hooks:
     def note(self, event_type: str, resource: str, **fields: Any) -> None:
         """Something has happened: each subscription to it gets an event."""
         body = {"resource_id": resource, "event_type": event_type, **fields}
-        for each in self.subscriptions.values():
-            if each.is_confirmed and each.event_type == event_type:
-                self.waiting.put(Event(each, body))
+        for subscription in self.subscriptions.values():
+            if subscription.is_confirmed and subscription.event_type == event_type:
+                self.waiting.put(Event(subscription, body))
 
     def take(self) -> list[Event]:
         """The events that wait, oldest first."""
-        found: list[Event] = []
+        events: list[Event] = []
         while not self.waiting.empty():
-            found.append(self.waiting.get())
-        return found
+            events.append(self.waiting.get())
+        return events
 
 
 def headers_of(event: Event, content: bytes, *, secret: str, now: float) -> dict[str, str]:
@@ -99,11 +99,11 @@ class Faults:
         self.share, self.chance = share, random.Random(seed)
 
     def disturb(self, events: Iterable[Event]) -> list[Event]:
-        kept = [each for each in events if not self._hits()]
-        found = kept + [each for each in kept if self._hits()]
+        kept = [event for event in events if not self._hits()]
+        disturbed = kept + [event for event in kept if self._hits()]
         if self.share:
-            self.chance.shuffle(found)
-        return found
+            self.chance.shuffle(disturbed)
+        return disturbed
 
     def _hits(self) -> bool:
         return self.chance.random() < self.share

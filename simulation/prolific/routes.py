@@ -30,7 +30,7 @@ class Routes:
 
     def __init__(self, world: World, *, token: str) -> None:
         self.world, self.token = world, token
-        found: list[tuple[str, str, Handler, Schema | None]] = [
+        routes: list[tuple[str, str, Handler, Schema | None]] = [
             ("GET", "/users/me/", self.me, None),
             ("POST", "/workspaces/ID/projects/", self.create_project, schemas.CREATE_PROJECT),
             ("POST", "/studies/", self.create_study, schemas.CREATE_STUDY),
@@ -54,7 +54,7 @@ class Routes:
             ("DELETE", "/hooks/subscriptions/ID/", self.unsubscribe, None),
         ]
         self.table = [
-            (method, _pattern(path), handler, schema) for method, path, handler, schema in found
+            (method, _pattern(path), handler, schema) for method, path, handler, schema in routes
         ]
         lists: list[tuple[str, Callable[..., list[Row]]]] = [
             ("/workspaces/", self.workspaces),
@@ -102,7 +102,7 @@ class Routes:
 
     def projects(self, _query: Query, workspace: str) -> list[Row]:
         self.world.check_workspace(workspace)
-        return [self._project(each) for each in self.world.projects]
+        return [self._project(project) for project in self.world.projects]
 
     def create_project(self, workspace: str, body: dict[str, Any]) -> Answer:
         self.world.check_workspace(workspace)
@@ -118,7 +118,7 @@ class Routes:
         return self._listed(query, list(self.world.studies.values()))
 
     def _listed(self, query: Query, studies: list[Study]) -> list[Row]:
-        rows = [each.shown_in_list() for each in studies]
+        rows = [study.shown_in_list() for study in studies]
         if query.get("ordering") == "-date_created":
             rows.reverse()
         return [row for row in rows if query.get("state") in (None, row["status"])]
@@ -129,7 +129,7 @@ class Routes:
         first = self.world.project
         studies = self.world.studies.values()
         return self._listed(
-            query, [each for each in studies if each.fields.get("project", first) == project]
+            query, [study for study in studies if study.fields.get("project", first) == project]
         )
 
     def create_study(self, body: dict[str, Any]) -> Answer:
@@ -154,17 +154,17 @@ class Routes:
 
     def submissions(self, _query: Query, study_id: str) -> list[Row]:
         rows = self.world.of_study(self.world.study(study_id))
-        return [each.shown() for each in rows]
+        return [submission.shown() for submission in rows]
 
     def all_submissions(self, query: Query) -> list[Row]:
         if "study" in query:
             return self.submissions(query, query["study"])
-        return [each.shown() for each in self.world.submissions.values()]
+        return [submission.shown() for submission in self.world.submissions.values()]
 
     def screen_out(self, study_id: str, body: dict[str, Any]) -> Answer:
         self.world.screen_out(
             self.world.study(study_id),
-            [self.world.submission(each) for each in body["submission_ids"]],
+            [self.world.submission(submission_id) for submission_id in body["submission_ids"]],
             bonus=round(100 * body["bonus_per_submission"]),
             increase=body.get("increase_places", False),
         )
@@ -216,17 +216,19 @@ class Routes:
         return Answer(200, {"id": submission.id, "status": submission.status})
 
     def bulk_approve(self, body: dict[str, Any]) -> Answer:
-        found = [self.world.submission(each) for each in body["submission_ids"]]
-        for submission in found:
+        submissions = [
+            self.world.submission(submission_id) for submission_id in body["submission_ids"]
+        ]
+        for submission in submissions:
             if submission.status not in ("AWAITING REVIEW", "APPROVED"):
                 raise Refused(400, f"A submission is {submission.status}.")
-        for submission in found:
+        for submission in submissions:
             self.world.approve(submission)
         return Answer(200, "The request to bulk approve has been made successfully.")
 
     def set_up(self, body: dict[str, Any]) -> Answer:
         lines = [line.split(",") for line in body["csv_bonuses"].split()]
-        amounts = [(each, int(Decimal(text) * 100)) for each, text in lines]
+        amounts = [(identifier, int(Decimal(text) * 100)) for identifier, text in lines]
         study = self.world.study(body["study_id"])
         bulk = self.world.set_up_bonuses(study, amounts)
         amount = sum(bulk.amounts.values())
@@ -256,7 +258,7 @@ class Routes:
 
     def subscriptions(self, query: Query) -> list[Row]:
         self.world.check_workspace(query.get("workspace_id", self.world.workspace))
-        rows = [each.shown() for each in self.world.hooks.subscriptions.values()]
+        rows = [subscription.shown() for subscription in self.world.hooks.subscriptions.values()]
         wanted = query.get("is_enabled", "true") == "true"
         return [row for row in rows if row["is_enabled"] == wanted]
 
@@ -280,13 +282,13 @@ def _pattern(path: str) -> re.Pattern[str]:
 def _page(path: str, query: Query, rows: list[Row]) -> Answer:
     """One page of a list. Lists of studies are paged by number alone, the others with links."""
     numbers = [query.get("page", "1"), query.get("page_size", str(PAGE_SIZE))]
-    if not all(each.isdecimal() and int(each) for each in numbers):
+    if not all(number.isdecimal() and int(number) for number in numbers):
         raise Refused(400, "page and page_size are numbers from 1 on.")
     page, size = map(int, numbers)
-    found = rows[(page - 1) * size : page * size]
-    if page > 1 and not found:
+    page_rows = rows[(page - 1) * size : page * size]
+    if page > 1 and not page_rows:
         raise Refused(404, "There is no such page.")
-    content: dict[str, Any] = {"results": found}
+    content: dict[str, Any] = {"results": page_rows}
     if not path.endswith("/studies/"):
         following = urlencode({**query, "page": page + 1}) if page * size < len(rows) else ""
         href = f"https://stand-in.example{path}?{following}" if following else None

@@ -63,15 +63,16 @@ class StandIn:
         return _page(200, f"<h1>Stand-in for Prolific</h1>{rows}")
 
     def _row(self, study: Study) -> str:
-        found = self.world.of_study(study)
+        submissions = self.world.of_study(study)
         lines = "".join(
-            f"<li>{each.participant}: {each.status.lower()}, code {escape(each.code or 'none')}, "
-            f"bonuses {sum(each.bonuses) / 100:.2f}</li>"
-            for each in found
+            f"<li>{submission.participant}: {submission.status.lower()}, "
+            f"code {escape(submission.code or 'none')}, "
+            f"bonuses {sum(submission.bonuses) / 100:.2f}</li>"
+            for submission in submissions
         )
         return (
             f"<h2>{escape(study.fields['name'])}</h2><p>{study.status.lower()}, "
-            f"{len(found)} of {study.places} places</p><ul>{lines}</ul>"
+            f"{len(submissions)} of {study.places} places</p><ul>{lines}</ul>"
             f"<form action='/take-part'><input type='hidden' name='study' value='{study.id}'>"
             "<label>Participant id <input name='participant' required></label>"
             "<button>Take part</button></form>"
@@ -112,8 +113,16 @@ class StandIn:
     def _complete(self, query: dict[str, str]) -> Page:
         """The page to which participants return. A form says who they are: there are no cookies."""
         code = query.get("cc", "")
-        active = [each for each in self.world.submissions.values() if each.status == "ACTIVE"]
-        mine = [each for each in active if each.participant == query.get("participant")]
+        active = [
+            submission
+            for submission in self.world.submissions.values()
+            if submission.status == "ACTIVE"
+        ]
+        mine = [
+            submission
+            for submission in active
+            if submission.participant == query.get("participant")
+        ]
         if not mine and len(active) == 1:
             mine = active
         if not mine:

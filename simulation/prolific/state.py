@@ -135,8 +135,10 @@ class Bulk:
 class World:
     """All that the stand-in keeps."""
 
-    def __init__(self, *, balance: int = 10_000_00, fee: str = "0.3333", vat: str = "0.20") -> None:
-        self.balance, self.fee, self.vat = balance, Decimal(fee), Decimal(vat)
+    fee, vat = Decimal("0.3333"), Decimal("0.20")
+
+    def __init__(self, *, balance: int = 10_000_00) -> None:
+        self.balance = balance
         self.user, self.workspace, self.project = new_id(), new_id(), new_id()
         self.projects = {self.project: "Stand-in"}
         self.studies: dict[str, Study] = {}
@@ -166,7 +168,7 @@ class World:
         least = 2 + 2 * minutes + 2 * minutes**0.5
         if fields.setdefault("maximum_allowed_time", LONGEST_MINUTES) < least:
             raise Refused(400, f"maximum_allowed_time must be at least {least:.1f}.")
-        codes = [each["code"] for each in fields["completion_codes"]]
+        codes = [code["code"] for code in fields["completion_codes"]]
         if len(set(codes)) < len(codes):
             raise Refused(400, "completion_codes: each code must be unique within a study.")
         study = Study(fields)
@@ -222,14 +224,14 @@ class World:
     # Submissions
 
     def of_study(self, study: Study) -> list[Submission]:
-        return [each for each in self.submissions.values() if each.study is study]
+        return [submission for submission in self.submissions.values() if submission.study is study]
 
     def take_place(self, study: Study, participant: str) -> Submission:
         """A participant takes a place, or goes on in the submission that is active."""
-        for each in self.of_study(study):
-            if each.participant == participant and each.status in TAKEN:
-                return each
-        taken = sum(each.status in TAKEN for each in self.of_study(study))
+        for submission in self.of_study(study):
+            if submission.participant == participant and submission.status in TAKEN:
+                return submission
+        taken = sum(submission.status in TAKEN for submission in self.of_study(study))
         if study.status != "ACTIVE" or taken >= study.places:
             raise Refused(400, "This study has no places.")
         made = Submission(study, participant)
@@ -257,8 +259,8 @@ class World:
             raise Refused(400, f"This submission is {submission.status}.")
         submission.completed_at, submission.code = _now(), code
         self._set(submission, "AWAITING REVIEW")
-        for each in submission.study.fields["completion_codes"]:
-            for action in each["actions"] if each["code"] == code else ():
+        for completion_code in submission.study.fields["completion_codes"]:
+            for action in completion_code["actions"] if completion_code["code"] == code else ():
                 if action["action"] == "REQUEST_RETURN":
                     self.request_return(submission, action["return_reason"])
                 elif action["action"] == "AUTOMATICALLY_APPROVE":
@@ -270,8 +272,8 @@ class World:
         """Pay the reward of a screen-out. The place becomes free, until the most are reached."""
         self._set(submission, "SCREENED OUT")
         study = submission.study
-        done = sum(each.status == "SCREENED OUT" for each in self.of_study(study))
-        if done >= study.screen_out[1] and study.status == "ACTIVE":
+        screened_out = sum(other.status == "SCREENED OUT" for other in self.of_study(study))
+        if screened_out >= study.screen_out[1] and study.status == "ACTIVE":
             self._set_study(study, "PAUSED")
 
     def screen_out(
@@ -280,13 +282,14 @@ class World:
         """Screen out submissions of a study with its own screening, and pay each a bonus."""
         if not study.fields.get("is_custom_screening"):
             raise Refused(400, "The study was not created with is_custom_screening.")
-        for each in submissions:
-            if each.study is not study or each.status not in ("ACTIVE", "AWAITING REVIEW"):
-                raise Refused(400, f"Submission {each.id} cannot be screened out.")
-        bulk = self.set_up_bonuses(study, [(each.id, bonus) for each in submissions])
+        for submission in submissions:
+            is_open = submission.status in ("ACTIVE", "AWAITING REVIEW")
+            if submission.study is not study or not is_open:
+                raise Refused(400, f"Submission {submission.id} cannot be screened out.")
+        bulk = self.set_up_bonuses(study, [(submission.id, bonus) for submission in submissions])
         self.pay_bonuses(bulk.id)
-        for each in submissions:
-            self._set(each, "SCREENED OUT")
+        for submission in submissions:
+            self._set(submission, "SCREENED OUT")
         if not increase:
             # The places that are free now stay empty.
             study.fields["total_available_places"] = study.places - len(submissions)
@@ -323,15 +326,17 @@ class World:
     def set_up_bonuses(self, study: Study, lines: list[tuple[str, int]]) -> Bulk:
         """Bonuses for participants or submissions of the study, by the id of either."""
         # Of several submissions of a participant, the latest.
-        known = {each.participant: each.id for each in self.of_study(study)}
-        known |= {each.id: each.id for each in self.of_study(study)}
-        wrong = [each for each, _ in lines if each not in known]
+        submission_ids = {
+            submission.participant: submission.id for submission in self.of_study(study)
+        }
+        submission_ids |= {submission.id: submission.id for submission in self.of_study(study)}
+        wrong = [identifier for identifier, _ in lines if identifier not in submission_ids]
         if wrong:
             raise Refused(400, f"These have not taken part: {', '.join(wrong)}")
         charges = [self.charges(cents) for _, cents in lines]
         amounts: dict[str, int] = {}
-        for each, cents in lines:
-            amounts[known[each]] = amounts.get(known[each], 0) + cents
+        for identifier, cents in lines:
+            amounts[submission_ids[identifier]] = amounts.get(submission_ids[identifier], 0) + cents
         made = Bulk(study, amounts, sum(f for f, _ in charges), sum(v for _, v in charges))
         self.bulks[made.id] = made
         return made
@@ -365,11 +370,11 @@ class World:
         return made
 
     def confirm(self, subscription_id: str, secret: str) -> Subscription:
-        found = self._subscription(subscription_id)
-        if not secrets.compare_digest(secret.encode(), found.secret.encode()):
+        subscription = self._subscription(subscription_id)
+        if not secrets.compare_digest(secret.encode(), subscription.secret.encode()):
             raise Refused(400, "secret: this is not the subscription's secret.")
-        found.is_confirmed = True
-        return found
+        subscription.is_confirmed = True
+        return subscription
 
     def unsubscribe(self, subscription_id: str) -> None:
         del self.hooks.subscriptions[self._subscription(subscription_id).id]
@@ -388,14 +393,18 @@ class World:
     def spent(self, study: Study) -> dict[str, int]:
         """Cents of the study by kind, in the words of the site's Spent."""
         rewards = {"APPROVED": study.reward, "SCREENED OUT": study.screen_out[0]}
-        paid = [rewards[each.status] for each in self.of_study(study) if each.status in rewards]
+        paid = [
+            rewards[submission.status]
+            for submission in self.of_study(study)
+            if submission.status in rewards
+        ]
         charges = [self.charges(reward) for reward in paid]
-        bulks = [each for each in self.bulks.values() if each.study is study]
+        bulks = [bulk for bulk in self.bulks.values() if bulk.study is study]
         return {
             "rewards": sum(paid),
             "reward_fees": sum(fee for fee, _ in charges),
             "reward_tax": sum(vat for _, vat in charges),
-            "bonuses": sum(sum(each.amounts.values()) * each.times_paid for each in bulks),
-            "bonus_fees": sum(each.fees * each.times_paid for each in bulks),
-            "bonus_tax": sum(each.vat * each.times_paid for each in bulks),
+            "bonuses": sum(sum(bulk.amounts.values()) * bulk.times_paid for bulk in bulks),
+            "bonus_fees": sum(bulk.fees * bulk.times_paid for bulk in bulks),
+            "bonus_tax": sum(bulk.vat * bulk.times_paid for bulk in bulks),
         }

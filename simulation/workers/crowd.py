@@ -16,7 +16,7 @@ from simulation.workers.pages import SiteError, TaskForm
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4
 
 
-class Work(Protocol):
+class FormFiller(Protocol):
     """A way to fill in a task's form; `refused` is true if the previous answer was refused."""
 
     def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
@@ -26,7 +26,7 @@ class Hand(NamedTuple):
     """A way of working, and its name."""
 
     kind: str
-    work: Work
+    work: FormFiller
     practise: Callable[[str, str], str] | None = None  # as in WorkerBrowser
 
 
@@ -251,9 +251,9 @@ class Crowd:
             self._count("corrected")
         raise SiteError(f"An answer was refused {MOST_CORRECTIONS} times: {task.problems}")
 
-    def _count(self, what: str) -> None:
+    def _count(self, counter: str) -> None:
         with self._changed:
-            setattr(self.outcome, what, getattr(self.outcome, what) + 1)
+            setattr(self.outcome, counter, getattr(self.outcome, counter) + 1)
 
     def _count_error(self, message: str) -> None:
         with self._changed:

@@ -1,9 +1,15 @@
 """Read the contents of a task page from its HTML."""
 
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import product
 
+import PIL.Image
 from bs4 import Tag
+
+from hits.services.entry import CELL
 
 
 class SiteError(Exception):
@@ -63,8 +69,9 @@ Item = CaptionItem | LinkItem | ComparisonItem | EditItem
 
 @dataclass(frozen=True)
 class TaskForm:
-    """The task's form: its items, its hidden fields, problems of an earlier answer, and the values
-    of each rating that it asks for before its items."""
+    """The task's form: its items, its hidden fields and what the first page of a campaign asks,
+    problems of an earlier answer, and the values of each rating that it asks for before its items.
+    """
 
     action: str
     hidden: dict[str, str]
@@ -80,7 +87,7 @@ def read_form(form: Tag) -> TaskForm:
         raise SiteError("The task page has no field for an answer.")
     return TaskForm(
         action=str(form.get("action", "")),
-        hidden=hidden_fields(form),
+        hidden=hidden_fields(form) | _entry(form),
         items=items,
         ratings=_ratings(form),
         problems=[li.get_text(strip=True) for li in form.select("[data-problems] li")],
@@ -90,17 +97,36 @@ def read_form(form: Tag) -> TaskForm:
 def hidden_fields(form: Tag) -> dict[str, str]:
     """Name and value of the form's inputs, as a browser submits them."""
     return {
-        str(each["name"]): str(each.get("value", ""))
-        for each in form.select("input[name]")
-        if each.get("type") not in {"submit", "button", "checkbox", "radio"}
+        str(field["name"]): str(field.get("value", ""))
+        for field in form.select("input[name]")
+        if field.get("type") not in {"submit", "button", "checkbox", "radio"}
     }
 
 
+def _entry(form: Tag) -> dict[str, str]:
+    """The sentence to confirm, confirmed, and the number of dots in the picture."""
+    boxes = form.select("input[type=checkbox][required]")
+    values = {str(box["name"]): str(box["value"]) for box in boxes}
+    if picture := form.select_one(".dots img"):
+        content = b64decode(str(picture["src"]).partition(",")[2])
+        values[str(form.select(".dots input")[0]["name"])] = str(_dots(content))
+    return values
+
+
+def _dots(content: bytes) -> int:
+    """The number of dots in a picture, each in a place of its own."""
+    with PIL.Image.open(BytesIO(content)) as picture:
+        grey = picture.convert("L")
+    corners = product(range(0, grey.width, CELL), range(0, grey.height, CELL))
+    places = (grey.crop((x, y, x + CELL, y + CELL)) for x, y in corners)
+    return sum(place.getextrema() != (255, 255) for place in places)
+
+
 def _ratings(form: Tag) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for each in form.select("fieldset.rate-first input[type=radio]"):
-        found.setdefault(str(each["name"]), []).append(str(each["value"]))
-    return found
+    values: dict[str, list[str]] = {}
+    for choice in form.select("fieldset.rate-first input[type=radio]"):
+        values.setdefault(str(choice["name"]), []).append(str(choice["value"]))
+    return values
 
 
 def _item(fieldset: Tag) -> Item:
@@ -127,12 +153,12 @@ def _edit_item(area: Tag, _fieldset: Tag, image: str) -> EditItem:
 
 
 def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
-    selects = {each["id"]: each for each in fieldset.select("select[id]")}
+    selects = {select["id"]: select for select in fieldset.select("select[id]")}
     chosen = [selects[word["data-select"]] for word in sentence.select("[data-word]")]
     return LinkItem(
         image=image,
         caption=sentence.get_text(),
-        words=[WordField(str(each["name"]), each.has_attr("required")) for each in chosen],
+        words=[WordField(str(select["name"]), select.has_attr("required")) for select in chosen],
         boxes={
             str(box["data-box"]): str(box["data-label"])
             for box in fieldset.select("[data-boxes] [data-box]")
@@ -140,9 +166,9 @@ def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
     )
 
 
-def _comparison_item(_found: Tag, fieldset: Tag, image: str) -> ComparisonItem:
-    names = [str(each["name"]) for each in fieldset.select("input[type=radio]")]
-    texts = [each.get_text() for each in fieldset.select(".pair blockquote")]
+def _comparison_item(_pair: Tag, fieldset: Tag, image: str) -> ComparisonItem:
+    names = [str(choice["name"]) for choice in fieldset.select("input[type=radio]")]
+    texts = [quotation.get_text() for quotation in fieldset.select(".pair blockquote")]
     return ComparisonItem(image, texts, list(dict.fromkeys(names)))
 
 

@@ -89,4 +89,4 @@ def _places(text: str, names: set[str]) -> list[tuple[int, int, str]]:
     if not by_length:
         return []
     pattern = re.compile(rf"\b({'|'.join(re.escape(form) for form in by_length)})\b")
-    return [(*found.span(), forms[found[0]]) for found in pattern.finditer(text.lower())]
+    return [(*match.span(), forms[match[0]]) for match in pattern.finditer(text.lower())]

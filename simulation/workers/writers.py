@@ -188,8 +188,8 @@ def _about(sight: Sight, names: Sequence[str], rng: random.Random) -> str:
     if others:
         text += f" {rng.choice(BESIDE)} {_phrase(others[0], sight.things[others[0]], rng)}"
     if others[1:]:
-        rest = [_phrase(name, sight.things[name], rng) for name in others[1:]]
-        text += f", {rng.choice(TOGETHER)} {_enumerated(rest)}"
+        phrases = [_phrase(name, sight.things[name], rng) for name in others[1:]]
+        text += f", {rng.choice(TOGETHER)} {_enumerated(phrases)}"
     return text
 
 

@@ -14,9 +14,10 @@ const UNSPACED =
 const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word" }) : null;
 
 // What cannot be seen and is taken out, except for what is in the group: joiners between letters,
-// marks or emoji, and the tags of a flag, as corpora/language/text.py says it.
+// marks or emoji, those of Malayalam's chillus, and the tags of a flag, as corpora/language/text.py
+// says it.
 const INVISIBLE =
-  /([\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}][\u200c\u200d](?=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])|\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\p{Cc}\p{Cf}\p{Cs}]/gu;
+  /([\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}][\u200c\u200d](?=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])|\u0d4d\u200d|\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A text as our server stores it. */
 export function normalised(text) {

@@ -1,8 +1,9 @@
 // Keeps what a worker has not sent from the task in the frame, if the task's page asks for it: in
-// this site's storage on the worker's device, for a week at most, until they sign out, or until
-// somebody else signs in.
+// this site's storage on the worker's device, for a week at most, until they return the task or sign
+// out, or until somebody else signs in.
 
 const PREFIX = "draft ";
+const SIGNED_IN = "signed in"; // the key of the worker's id, until they sign out
 const LONGEST = 7 * 24 * 60 * 60 * 1000; // milliseconds
 const MOST_CHARACTERS = 200_000;
 
@@ -31,9 +32,13 @@ export function draftsIn(storage, now = Date.now) {
       }
     },
     any: () => keys().length > 0,
+    note: (worker) => storage.setItem(SIGNED_IN, worker),
+    /** Whether the worker has not signed out since, and nobody else has signed in. */
+    isSignedIn: (worker) => storage.getItem(SIGNED_IN) === worker,
     /** Delete all, and keep nothing that the page in the frame sends after that. */
     clear() {
       isOver = true;
+      storage.removeItem(SIGNED_IN);
       keys().forEach((key) => storage.removeItem(key));
     },
   };
@@ -44,13 +49,26 @@ export function originOf(src, sandbox) {
   return sandbox.split(" ").includes("allow-same-origin") ? new URL(src).origin : "null";
 }
 
-/** Keep the drafts of the page in the frame, and of no page that it leads to. */
+/** Keep the drafts of the page in the frame, and of no page that it leads to, until the task is
+ *  returned, which the page asks about first. */
 function mountFrame(frame, drafts) {
   const { worker, assignment } = frame.dataset;
   const origin = originOf(frame.src, frame.getAttribute("sandbox"));
+  let isReturned = false;
+  const form = document.querySelector("[data-returns]");
+  form?.addEventListener("submit", (event) => {
+    const isAsked = drafts.get(worker, assignment) !== null;
+    isReturned = !isAsked || confirm(form.dataset.returns);
+    if (isReturned) drafts.set(worker, assignment, null);
+    else event.preventDefault();
+  });
   addEventListener("message", ({ source, origin: from, data }) => {
     if (source !== frame.contentWindow || from !== origin) return;
-    if (data?.type === "marketplace:draft") drafts.set(worker, assignment, data.draft);
+    if (data?.type === "marketplace:draft") {
+      // Not what somebody writes here who has signed out in another tab, or returns the task.
+      const isKept = drafts.isSignedIn(worker) && !isReturned;
+      drafts.set(worker, assignment, isKept ? data.draft : null);
+    }
     if (data?.type !== "marketplace:draft-wanted") return;
     const draft = drafts.get(worker, assignment);
     source.postMessage({ type: "marketplace:draft", draft }, origin === "null" ? "*" : origin);
@@ -61,6 +79,10 @@ function mount(storage) {
   const drafts = draftsIn(storage);
   const worker = document.querySelector("[data-worker]")?.dataset.worker;
   if (worker) drafts.tidy(worker);
+  // A page that a browser has kept shows what its worker saw and wrote to whoever goes back to it.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && worker && !drafts.isSignedIn(worker)) location.reload();
+  });
   // Not the forms after which the site asks first.
   document.querySelectorAll("[data-signs-out]").forEach((form) => {
     form.addEventListener("submit", (event) => {
@@ -71,6 +93,7 @@ function mount(storage) {
   document.querySelectorAll("[data-task-frame='assignment']").forEach((frame) => {
     mountFrame(frame, drafts);
   });
+  if (worker) drafts.note(worker); // last, as a full storage refuses it
 }
 
 if (globalThis.document) {

@@ -94,6 +94,7 @@ function mountSubmission(frame) {
     // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
     event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
+    document.querySelector("[data-time-over]")?.remove(); // whatever the clock says from now on
     // The page says the same as the frame, and more.
     frame.hidden = true;
     const next = document.querySelector("[data-submitted]");

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotate.kinds.reading import CampaignFileError, parse_plan
 from annotate.models import Campaign, Release, ReleasedCaption, ReleasedImage, ResponseStatus
 from annotate.services.campaigns import create_campaigns
-from annotate.services.releases import ReleaseRefused, freeze
+from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -130,7 +130,9 @@ def complete(members):
 
 
 def together(campaign, name="street-v1", **changes):
-    return freeze(campaign=campaign, name=name, seed=7, at=NOON, in_all_languages=True, **changes)
+    return release_campaign(
+        campaign=campaign, name=name, seed=7, at=NOON, in_all_languages=True, **changes
+    )
 
 
 def exported(name, folder):
@@ -159,7 +161,8 @@ def test_no_campaign_is_made_if_one_of_them_cannot_be(members):
 def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
     release = together(complete[1])
 
-    files = {name: json.loads(text) for name, text in exported("street-v1", tmp_path / "o").items()}
+    out = exported("street-v1", tmp_path / "o")
+    files = {name: json.loads(text) for name, text in out.items() if name.endswith(".json")}
     captions, baseline = files["captions.json"], files["baseline.json"]
     assert release.languages == ["en", "de", "pt-BR"]
     assert [image["id"] for image in captions["images"]] == [1, 2]
@@ -180,7 +183,7 @@ def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
 
 @pytest.mark.django_db
 def test_a_language_has_in_both_releases_the_same_captions(complete, tmp_path):
-    freeze(campaign=complete[1], name="de-v1", seed=7, at=NOON)
+    release_campaign(campaign=complete[1], name="de-v1", seed=7, at=NOON)
     together(complete[0])
 
     alone = json.loads(exported("de-v1", tmp_path / "a")["captions.json"])
@@ -330,7 +333,7 @@ def test_the_numbers_of_captions_are_kept_by_language(complete):
 
 @pytest.mark.django_db
 def test_all_campaigns_list_the_release(complete):
-    freeze(campaign=complete[1], name="de-v1", seed=7, at=NOON)
+    release_campaign(campaign=complete[1], name="de-v1", seed=7, at=NOON)
     together(complete[2])
 
     def names(campaign):

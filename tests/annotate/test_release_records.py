@@ -5,10 +5,22 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.models import Box, ClassRelation, Image, ObjectClass, RelationKind, Selection
+from annotate.exports.formats import FORMATS
+from annotate.kinds.exporting import content_of, export_archive, extras_of
+from annotate.kinds.reading import parse_config
+from annotate.models import (
+    Box,
+    ClassRelation,
+    Image,
+    ObjectClass,
+    RelationKind,
+    Release,
+    Selection,
+)
 from annotate.queries.releases import domains_of_release, unknown_classes
-from annotate.services.releases import freeze
+from annotate.services.campaigns import change_campaign
 from corpora.selection.domains import preset, read_table
+from qualcontrol.services.releasing import release_campaign
 from shared.version import software_version
 from tests.factories import (
     NOON,
@@ -44,7 +56,7 @@ def image():
 def released(image, **config):
     campaign = CampaignFactory(config={"references": 1, "baselines": 0, **config})
     ResponseFactory(task=TaskFactory(campaign=campaign, image=image, number=1))
-    return freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    return release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
 def test_the_keywords_are_those_that_the_task_showed(image):
@@ -52,7 +64,7 @@ def test_the_keywords_are_those_that_the_task_showed(image):
     task = TaskFactory(campaign=campaign, image=image, number=1, payload={"keywords": ["Mensch"]})
     ResponseFactory(task=task)
 
-    release = freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    release = release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
     assert release.images.get().details["keywords"] == ["Mensch"]
 
@@ -124,6 +136,27 @@ def test_what_is_recorded_stays_when_images_boxes_and_selections_change(image):
     assert (release.images.get().details, release.context) == before
 
 
+def test_the_files_stay_when_the_draft_that_was_released_is_edited():
+    rules = {"cannot_describe": ["Too dark"], "remarks": True}
+    imported = {"references": 1, "baselines": 0, "captions": rules}
+    campaign = CampaignFactory(status="DRAFT", config=imported)
+    ResponseFactory(task=TaskFactory(campaign=campaign))
+    made = release_campaign(campaign=campaign, name="v1", seed=0, at=NOON)
+    before = archive_of(made)
+    file = campaign.config_json
+    captions = {**file["captions"], "cannot_describe": [], "remarks": False}
+    edited = parse_config({**file, "name": "renamed", "captions": captions})
+
+    change_campaign(campaign=campaign, config=edited, begun_from=file)
+
+    assert archive_of(Release.objects.get()) == before
+
+
+def archive_of(release):
+    content = content_of(release, extras_of(release))
+    return b"".join(export_archive(content, FORMATS["coco"]))
+
+
 def test_an_image_without_a_class_has_no_domain():
     assert released(ImageFactory()).images.get().record["domain"] is None
 
@@ -133,8 +166,8 @@ def test_boxes_are_read_in_bulk(django_assert_max_num_queries):
     for _ in range(30):
         ResponseFactory(task=TaskFactory(campaign=campaign, image=BoxFactory().image))
 
-    with django_assert_max_num_queries(19):
-        freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    with django_assert_max_num_queries(57):
+        release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
 def test_domains_follow_from_another_table_without_touching_the_release(image, tmp_path):

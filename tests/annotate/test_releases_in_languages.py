@@ -7,7 +7,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.services.releases import freeze
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -29,12 +29,12 @@ def released(language, *, images=2):
         task = TaskFactory(campaign=campaign, image=image, number=number)
         for worker, text in zip(workers, TEXTS, strict=True):
             ResponseFactory(task=task, worker=worker, text=text)
-    return freeze(campaign=campaign, name="kouen", seed=7, at=NOON)
+    return release_campaign(campaign=campaign, name="kouen", seed=7, at=NOON)
 
 
 def exported(release, folder):
     call_command("export_captions", release.name, "--out", str(folder))
-    return {path.name: json.loads(path.read_bytes()) for path in folder.iterdir()}
+    return {path.name: json.loads(path.read_bytes()) for path in folder.glob("*.json")}
 
 
 def evaluated(*arguments):

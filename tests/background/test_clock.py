@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -10,6 +11,7 @@ from celery import current_app
 from celery.schedules import crontab
 from django.core.management import call_command
 from django.db import OperationalError
+from django.utils import timezone
 
 from background import clock
 from background.jobs import work as kinds
@@ -90,6 +92,23 @@ def test_an_entry_is_due_at_the_start_and_stays_due_until_it_succeeds(done):
     assert done.counts == {"tidy": 1}
 
 
+def test_a_clock_that_was_put_back_delays_an_entry_by_no_more_than_its_schedule(done, monkeypatch):
+    done("sync", schedule=60)
+    (thread,) = clock.entries()
+    now = timezone.now()
+
+    def look(at):
+        monkeypatch.setattr("django.utils.timezone.now", lambda: at)
+        monkeypatch.setattr(current_app, "now", lambda: at)
+        thread.step()
+        return done.counts["sync"]
+
+    assert look(now) == 1
+    put_back = now - timedelta(hours=1)
+    assert look(put_back) == 1
+    assert look(put_back + timedelta(seconds=61)) == 2
+
+
 @pytest.fixture
 def kind(monkeypatch):
     def add(work):
@@ -101,7 +120,7 @@ def kind(monkeypatch):
 
 
 def test_a_worker_that_gets_a_signal_gives_back_the_jobs_of_its_threads(kind, done, monkeypatch):
-    monkeypatch.setattr("annotate.management.commands.work_jobs.english.load", lambda: None)
+    monkeypatch.setattr("background.management.commands.work_jobs.english.load", lambda: None)
     done("jobs", lambda: current_app.tasks["background.tasks.work_next"]())
 
     def wait_to_be_stopped(work: Work) -> Result:

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from celery import shared_task
 from django.db import OperationalError
+from django.utils import timezone
 
 from background.failures import FailureOver, end_failure, note_failure, solve_failure
-from background.figures import Figures
+from background.gauges import Gauges
 from background.jobs.leases import fail, take
 from background.jobs.requests import JOBS_ARE_KEPT, delete_old_failures, request_job, run_again
 from background.models import (
@@ -80,6 +81,16 @@ def test_a_sync_without_the_problem_ends_the_failure():
     keep_problems(campaign=campaign, found={}, at=NOON + timedelta(days=1), is_complete=True)
 
     assert Failure.objects.get().ended_at == NOON + timedelta(days=1)
+
+
+def test_a_problem_that_a_clock_stored_while_it_was_ahead_is_solved_like_any_other():
+    campaign, now = CampaignFactory(), timezone.now()
+    at = {"campaign": campaign, "is_complete": True}
+    keep_problems(**at, found={"HIT 1": "AccessDenied"}, at=now + timedelta(days=1))
+
+    keep_problems(**at, found={}, at=now)
+
+    assert not campaign.sync_problems.exists()
 
 
 def test_a_notice_that_was_given_up_is_a_failure():
@@ -201,6 +212,20 @@ def test_a_notice_is_tried_again_from_the_page(client, ada):
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.WAITING, 0)
 
 
+def test_without_a_broker_the_clock_tries_a_task_again_and_not_the_request(client, caplog):
+    client.force_login(UserFactory(is_superuser=True))
+    values = {"task": "tests.breaks", "args": [7], "kwargs": {"error": "it was started"}}
+    note_failure(
+        source=FailureSource.TASK, subject="t", title="T", error="e", at=NOON, arguments=values
+    )
+
+    answer = client.post(f"/jobs/failures/{Failure.objects.get().pk}/again/", follow=True)
+
+    assert "is tried again" in answer.content.decode()
+    assert not Failure.objects.open().exists()
+    assert "it was started" not in caplog.text
+
+
 def test_what_cannot_be_tried_again_stays_on_the_page(client):
     client.force_login(UserFactory(is_superuser=True))
     note_failure(
@@ -259,7 +284,7 @@ def test_failures_that_are_over_are_deleted_after_a_time():
 def test_metrics_count_open_failures():
     failed_job(CampaignFactory())
 
-    found = {family.name: family for family in Figures().collect()}
+    found = {family.name: family for family in Gauges().collect()}
 
     samples = {s.labels["source"]: s.value for s in found["failures"].samples}
     assert samples == {"job": 1, "task": 0, "sync": 0, "delivery": 0}

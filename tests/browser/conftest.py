@@ -1,7 +1,6 @@
 """Chromium, the requester site as a live server, and a marketplace process."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,7 +9,8 @@ from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from annotate.models import Image, Release
-from annotate.services.releases import freeze
+from qualcontrol.services.releasing import release_campaign
+from tests.chromium import launched
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -24,16 +24,6 @@ from tests.servers import PATIENCE
 # Playwright keeps an event loop in the test's thread, which Django would take for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
-CHROMIUM = os.environ.get("CHROMIUM", "") or shutil.which("chromium") or ""
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 
@@ -42,12 +32,8 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if not CHROMIUM:
-        pytest.fail("Chromium is not installed (Debian's package is called chromium).")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with sync_playwright() as playwright, launched(playwright) as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture
@@ -96,7 +82,7 @@ def release() -> Release:
     for number in (1, 2):
         task = TaskFactory(campaign=campaign, number=number, image=ImageFactory(url=""))
         ResponseFactory.create_batch(3, task=task)
-    return freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
 
 SIZES = {"astronaut.png": (512, 512), "chelsea.png": (451, 300), "rocket.jpg": (640, 427)}

@@ -12,7 +12,7 @@ from typing import Any
 import boto3
 from playwright.sync_api import BrowserContext, BrowserType, Page
 
-from tests.browser.conftest import ARGUMENTS, CHROMIUM
+from tests.chromium import ARGUMENTS, CHROMIUM
 from tests.hits.marketplace_process import MarketplaceProcess
 
 # It tells by itself whether its cookies are shut out.

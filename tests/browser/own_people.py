@@ -19,7 +19,7 @@ CONSENT = "You write sentences about photographs.\nYou may stop at any time."
 def terms_in(page: Page) -> list[str]:
     """Mechanical Turk's terms on the page, in its address and in its frames."""
     texts = [page.url, *(frame.evaluate(WORDS) for frame in page.frames)]
-    return [found[0] for text in texts for found in TERMS.finditer(text)]
+    return [match[0] for text in texts for match in TERMS.finditer(text)]
 
 
 def sign_operator_in(page: Page, url: str, password: str, name: str) -> None:

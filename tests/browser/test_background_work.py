@@ -41,7 +41,7 @@ def test_a_jobs_page_follows_the_job_until_its_result_is_there(page, site, user,
     page.on("pageerror", lambda error: problems.append(str(error)))
     job = ask(release, user)
     page.goto(f"{site}{job.get_absolute_url()}")
-    expect(page.get_by_text("Waiting for a worker process.")).to_be_visible()
+    expect(page.get_by_text("Starts in a moment.")).to_be_visible()
     expect(page.get_by_role("link", name="Jobs 1 unfinished")).to_be_visible()
 
     taken = leases.take(at=timezone.now())

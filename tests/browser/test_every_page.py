@@ -1,4 +1,7 @@
-"""Every page of the requester site, from the list of its URLs: accessible, and fits the screen."""
+"""Every page of the requester site, from the list of its URLs: accessible, and fits the screen.
+
+The page that describes the API is drawn by its own script, under the site's security policy.
+"""
 
 import pytest
 from django.test import Client
@@ -7,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.accessibility import RULES, violations
 from tests.browser.conftest import PHONE, keep_picture
 from tests.config.every_row import world_of_a_team
+from tests.factories import CampaignFactory, UserFactory
 from tests.routes import ROUTES, address_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -84,3 +88,29 @@ UNREACHED = """() => [...document.querySelectorAll(
   "a[href], button, input, select, textarea, summary, [onclick], [role=button]"
 )].filter((one) => one.checkVisibility() && !one.disabled && one.type !== "hidden")
   .filter((one) => one.tabIndex < 0).map((one) => one.outerHTML.slice(0, 200))"""
+
+
+def test_the_page_describes_addresses_and_sends_requests(page: Page, site: str, sign_in):
+    CampaignFactory(slug="pilot")
+    sign_in(UserFactory(is_superuser=True))
+    problems, elsewhere = [], []
+    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    page.on("request", lambda sent: sent.url.startswith(site) or elsewhere.append(sent.url))
+
+    page.goto(f"{site}/api/documentation/")
+    page.locator("#operations-campaigns-campaigns_estimate_retrieve").get_by_role(
+        "button"
+    ).first.click()
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_placeholder("slug").fill("pilot")
+    page.get_by_role("button", name="Execute").click()
+
+    expect(page.locator(".live-responses-table")).to_contain_text("dollars_per_hour")
+    assert problems == []
+    assert [url for url in elsewhere if not url.startswith("data:")] == []
+
+
+def test_the_page_needs_a_signed_in_user(page: Page, site: str):
+    page.goto(f"{site}/api/documentation/")
+
+    expect(page).to_have_url(f"{site}/sign-in/?next=/api/documentation/")

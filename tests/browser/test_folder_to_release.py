@@ -29,6 +29,9 @@ NAMES = (
 THINGS = (
     "boat", "gate", "dog", "street", "castle", "bridge", "market", "park", "kitchen", "mountain",
 )  # fmt: skip
+# What campaigns of own people say nothing of; their seven tabs.
+TERMS = re.compile(r"\bHITs?\b|Mechanical Turk|\bAPI\b|local marketplace|[Aa]ssignments\b")
+TABS = ("Overview", "Images", "Review", "Quality", "Workers", "Pay", "Releases")
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Researcher:
     clicks = 0
 
     def __init__(self, page: Page) -> None:
-        self.page = page
+        self.page, self.terms = page, list[str]()
 
     def press(self, name: str) -> None:
         self._click(self.page.get_by_role("button", name=name, exact=True))
@@ -106,7 +109,12 @@ class Researcher:
         self.page.get_by_label(label).set_input_files(files)
         self.clicks += 1
 
+    def look(self) -> None:
+        """Search the page for terms, also in what is folded."""
+        self.terms += TERMS.findall(self.page.locator("main").text_content() or "")
+
     def _click(self, target: Locator) -> None:
+        self.look()
         target.click()
         self.clicks += 1
 
@@ -127,6 +135,8 @@ def test_ten_photographs_become_a_release_in_the_browser_alone(
     captions = json.loads(release(researcher, "holiday-v1").path().read_text())
     # The walk of docs/tutorial.md. More clicks are more to guess.
     assert researcher.clicks == 13
+    look_at_tabs(researcher, served)
+    assert researcher.terms == []
 
     with ZipFile(archive_with_images(page).path()) as archive:
         assert archive.testzip() is None
@@ -223,6 +233,19 @@ def release(researcher: Researcher, name: str) -> Download:
     with page.expect_download() as download:
         researcher.follow("Download captions.json")
     return download.value
+
+
+def look_at_tabs(researcher: Researcher, served: Served) -> None:
+    """Look at each tab of the campaign and at the jobs; return to the release."""
+    page = researcher.page
+    release = page.url
+    tabs = page.get_by_role("navigation", name=re.compile("^Campaign ")).get_by_role("link")
+    assert tuple(tabs.all_inner_texts()) == TABS
+    addresses = tabs.evaluate_all("links => links.map((link) => link.href)")
+    for address in (*addresses, f"{served.site}/jobs/"):
+        page.goto(address)
+        researcher.look()
+    page.goto(release)
 
 
 def archive_with_images(page: Page) -> Download:

@@ -17,9 +17,8 @@ from annotate.kinds.caption.presets import PRESETS
 from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, Response
 from annotate.services.drafts import begin_draft
-from annotate.services.releases import missing
 from hits.reconcile.reconciler import reconcile
-from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.releasing import missing, release_campaign
 from simulation.demonstration import review
 from simulation.kinds import hands_for
 from simulation.management.commands.simulate_workers import plan_of
@@ -89,7 +88,11 @@ def by_the_steps(client, entries: dict[str, dict[str, str]]) -> Campaign:
 
 
 def fits(frame: FrameLocator) -> bool:
-    """Whether the page in the frame is no wider than the frame."""
+    """Whether the page in the frame, once it is loaded, is no wider than the frame."""
+    frame.locator("html").evaluate(
+        """() => document.readyState === "complete"
+          || new Promise((loaded) => addEventListener("load", () => loaded()))"""
+    )
     wide = frame.locator("html").evaluate("each => each.scrollWidth - each.clientWidth")
     return bool(wide <= 0)
 
@@ -173,6 +176,7 @@ def test_a_preset_leads_to_a_release(
         "budget": "500.00",
         "workers": {"who": "own"},
         "captions": {"rate_first": rates_first},
+        "hit": {"reward": "0.00"},  # what the steps propose for one's own people
     }
     campaign = by_the_steps(
         client,

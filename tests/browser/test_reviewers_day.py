@@ -10,12 +10,19 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotate.kinds import KINDS
 from annotate.models import Response, ResponseStatus
+from annotate.services.drafts import begin_draft
 from qualcontrol.models import Act, Decision, Exclusion, Judgement, SpotCheck, Verdict
 from qualcontrol.pages.forms import reasons_against
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.worker_risks import learn
 from tests.browser.conftest import PHONE, let_in
-from tests.factories import ResponseFactory, UserFactory, WorkerAccountFactory, WorkerFactory
+from tests.factories import (
+    ResponseFactory,
+    SelectionFactory,
+    UserFactory,
+    WorkerAccountFactory,
+    WorkerFactory,
+)
 from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -135,8 +142,9 @@ def test_forty_verdicts_by_keyboard_alone(page, site, sign_in, many):
     assert Judgement.objects.count() == 40
 
 
-def test_captions_that_need_review_are_as_many_verdicts(page, site, sign_in):
-    campaign = make_campaign(tasks=8, review={"first": 1, "share": 0, "policy": "propose"})
+def test_captions_that_need_review_are_as_many_verdicts_as_was_promised(page, site, sign_in):
+    review = {"first": 1, "share": 0, "policy": "propose"}
+    campaign = make_campaign(tasks=8, review=review)
     workers = [WorkerAccountFactory().worker for _ in range(3)]
     for task in campaign.tasks.all():
         responses = [
@@ -145,7 +153,12 @@ def test_captions_that_need_review_are_as_many_verdicts(page, site, sign_in):
         ]
         review_submitted(campaign=campaign, responses=responses, at=timezone.now())
     learn(campaign=campaign)
-    sign_in(UserFactory())
+    reviewer, selection = UserFactory(), SelectionFactory(images=8)
+    file = {"selection": selection.name, "references": 2, "review": review}
+    draft = begin_draft(owner=reviewer, file=file, at=timezone.now())
+    sign_in(reviewer)
+    page.goto(f"{site}/new/{draft.pk}/steps/checks/")
+    expect(page.get_by_text("About 3 of 24 captions")).to_be_visible()
     page.goto(f"{site}/campaigns/{campaign.slug}/")
 
     step = page.locator(".next li", has_text="3 captions need review.")

@@ -61,6 +61,11 @@ def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker,
     expect(page.get_by_text("Details", exact=True)).to_be_hidden()
     expect(page.locator("#side").get_by_text("Everybody")).to_be_visible()
     proceed(page, "Reward and budget")
+    reward = page.get_by_label("Reward for one assignment")
+    expect(reward).to_have_value("0.00")
+    expect(page.get_by_text("Nobody is paid here.")).to_be_visible()
+    reward.fill("0.10")
+    expect(page.locator("#side").get_by_text("$9.00 per hour")).to_be_visible()
     page.get_by_label("Budget in US dollars").fill("none")
     expect(page.get_by_text("Enter an amount in US dollars")).to_be_visible()
     page.get_by_label("Budget in US dollars").fill("25")
@@ -137,6 +142,41 @@ def test_what_was_typed_survives_a_reload_and_a_second_tab(page, sign_in, site):
 
     expect(page.get_by_role("heading", name="Images", level=1)).to_be_visible()
     assert CampaignDraft.objects.get().file["name"] == "from-the-first-tab"
+
+
+def test_a_button_waits_for_what_is_being_stored(page, sign_in, site):
+    sign_in(UserFactory())
+    page.goto(f"{site}/new/")
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_label("Name")).to_be_visible()
+    page.wait_for_load_state()
+    held = []
+    page.route("**/steps/task/", lambda route: held.append((route, route.fetch())), times=1)
+    page.get_by_label("Name").fill("str")
+    while not held:
+        page.wait_for_timeout(50)
+    [(route, stored)] = held
+
+    page.get_by_label("Name").press_sequentially("eets")
+    page.get_by_role("button", name="Continue: Images").click()
+    route.fulfill(response=stored)
+
+    expect(page.get_by_role("heading", name="Images", level=1)).to_be_visible()
+    assert CampaignDraft.objects.get().file["name"] == "streets"
+
+
+def test_what_is_entered_in_the_last_moment_is_stored(page, sign_in, site):
+    sign_in(UserFactory())
+    page.goto(f"{site}/new/")
+    page.get_by_role("button", name="Begin").click()
+
+    steps = page.get_by_role("navigation", name="Steps")
+    page.get_by_label("Name").fill("streets")
+    steps.get_by_role("link", name="Images").click()
+    expect(page.get_by_role("heading", name="Images", level=1)).to_be_visible()
+    steps.get_by_role("link", name="Task").click()
+
+    expect(page.get_by_label("Name")).to_have_value("streets")
 
 
 def test_axe_finds_nothing_wrong_with_the_steps(page, sign_in, site, selection):

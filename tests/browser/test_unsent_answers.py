@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 
+from annotate.kinds import KINDS as CAMPAIGN_KINDS
 from annotate.models import Campaign, Response
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
@@ -32,7 +33,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 NOT_SENT = "Not sent. Your text is kept."
 SENT = "Your answers were submitted"
 KINDS = ("caption", "three captions", "rating", "correspondence")
-EACH_KIND = (*KINDS, "refine", "region", "preference")
+EACH_KIND = (*KINDS, "paragraph", "rate first", "refine", "region", "preference")
 TASK, SUBMISSION = "**/task/*/", "**/mturk/externalSubmit"
 
 
@@ -53,9 +54,12 @@ def of_kind(kind: str, title: str, image) -> Campaign:
         "preference": {"preference": {"sources": texts}},
         "refine": {"refine": {"draft_set": "model"}, "captions": {"least_words": 5}},
         "region": {},
+        "rate first": {"captions": {"rate_first": "model"}},
+        "paragraph": {"captions": {"style": "paragraph", "least_words": 5}},
     }
     selection = SelectionFactory(images=[image]).name
-    return draft(kind=kind, selection=selection, hit={"title": title}, **sections[kind])
+    kind_of_task = kind if kind in CAMPAIGN_KINDS else "caption"
+    return draft(kind=kind_of_task, selection=selection, hit={"title": title}, **sections[kind])
 
 
 def links(title: str, image) -> Campaign:
@@ -85,7 +89,7 @@ def campaign(kind, photograph, title) -> Campaign:
 
 def task_of(page: Page) -> Frame:
     """The task's frame, when its script runs."""
-    page.frame_locator("iframe").get_by_role("button", name="Submit").wait_for()
+    page.frame_locator("iframe").locator("[data-task]").wait_for()
     frame = page.frames[1]
     frame.wait_for_load_state()
     return frame
@@ -93,10 +97,10 @@ def task_of(page: Page) -> Frame:
 
 def write(frame: Frame) -> dict[str, str]:
     """Fill in the task as a person does; return the answer in the form."""
-    for field in frame.locator("textarea").all():
-        field.fill(SENTENCE)
     for option in frame.locator("input[type=radio][value='4']").all():
         option.check()
+    for field in frame.locator("textarea").all():
+        field.fill(SENTENCE)
     for word in frame.locator(".word.suggested").all():
         word.click()
         frame.get_by_role("group", name="If no box fits").get_by_role("button").nth(1).click()
@@ -185,7 +189,7 @@ def lose_reply(route: Route) -> None:
     route.abort()
 
 
-@pytest.mark.parametrize("kind", KINDS, indirect=True)
+@pytest.mark.parametrize("kind", EACH_KIND, indirect=True)
 @pytest.mark.parametrize("address", [TASK, SUBMISSION])
 @pytest.mark.parametrize("fails", [refuse, lose_reply])
 def test_a_server_fails_before_or_after_it_has_the_answer(
@@ -206,7 +210,7 @@ def test_a_server_fails_before_or_after_it_has_the_answer(
     expect_sent_once(page, campaign, tasks=3 if kind == "three captions" else 1)
 
 
-@pytest.mark.parametrize("kind", KINDS, indirect=True)
+@pytest.mark.parametrize("kind", EACH_KIND, indirect=True)
 def test_a_reply_that_is_lost_until_the_answer_is_read_back_is_no_error(
     page, worker, campaign, kind
 ):
@@ -315,6 +319,56 @@ def test_signing_out_asks_before_it_deletes_what_is_not_sent(page, worker, campa
     page.goto(address)
 
     expect(task_of(page).locator("textarea")).to_have_value("")
+
+
+def test_returning_a_task_asks_before_it_deletes_what_is_not_sent(page, worker, campaign):
+    accept(page, worker, campaign)
+    write_and_wait(page)
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name="Return this HIT").click()
+    expect(task_of(page).locator("textarea")).to_be_visible()
+    page.reload()
+    expect(task_of(page).get_by_text("What you had entered is back.")).to_be_visible()
+    assert "Returning the task deletes it." in asked[0]
+
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Return this HIT").click()
+    expect(page.get_by_role("button", name="Return this HIT")).to_have_count(0)
+    assert kept_in(page) == []
+
+
+def test_who_goes_back_after_the_sign_out_finds_no_page_of_the_worker(page, worker, campaign):
+    accept(page, worker, campaign)
+    task_of(page)
+    other = page.context.new_page()
+    other.goto(worker.url)
+    # As a browser does with a page that it has kept.
+    go_back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    page.evaluate(go_back)
+    page.wait_for_timeout(300)
+    assert "/assignments/" in page.url
+    other.get_by_role("button", name="Sign out").click()
+    other.wait_for_url("**/sign-in*")
+
+    page.evaluate(go_back)
+
+    page.wait_for_url("**/sign-in*")
+
+
+def test_nothing_is_kept_of_a_tab_after_the_sign_out_in_another(page, worker, campaign):
+    accept(page, worker, campaign)
+    write_and_wait(page)
+    other = page.context.new_page()
+    other.goto(worker.url)
+    other.once("dialog", lambda dialog: dialog.accept())
+    other.get_by_role("button", name="Sign out").click()
+    other.wait_for_url("**/sign-in*")
+
+    task_of(page).locator("textarea").press_sequentially(" And")
+    page.wait_for_timeout(300)
+
+    assert kept_in(page) == []
 
 
 def test_what_was_changed_since_is_not_sent_by_itself(page, context, worker, campaign):

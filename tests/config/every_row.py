@@ -1,5 +1,6 @@
 """Rows for every page and address of the site, to try all of them."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from annotate.models import Campaign, Release, Response, ResponseStatus
 from annotate.services.drafts import begin_draft
 from background.models import Failure, FailureSource, Job, Webhook
 from leaderboard.models import Challenge
-from qualcontrol.models import Appeal, HeldCause, HeldPayment
+from qualcontrol.models import Act, Appeal, Decision, HeldCause, HeldPayment
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -92,6 +93,8 @@ def _response(home: Team, name: str) -> Response:
     )
     response = ResponseFactory(task__campaign=campaign, task__image=image, task__number=1)
     SpotCheckFactory(response=response)
+    raised = f"From $1.00 to ${Decimal(BUDGET):,}."
+    Decision.objects.create(campaign=campaign, act=Act.BUDGET, reason=raised, at=NOON)
     return response
 
 

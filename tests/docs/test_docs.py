@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import get_args
 
 import pytest
@@ -284,6 +285,26 @@ def test_relative_links_resolve():
     ]
 
     assert dead == []
+
+
+ABOUT_THE_CODE = [ROOT / "CONTRIBUTING.md", *(DOCS / name for name in (
+    "architecture.md", "development.md", "adding-a-task-type.md",
+))]  # fmt: skip
+PACKAGES = tuple(path.parent.name for path in ROOT.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("page", ABOUT_THE_CODE, ids=lambda page: page.name)
+def test_files_and_modules_that_a_page_names_exist(page):
+    names = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    files = [
+        name for name in names if re.fullmatch(r"(?:[\w.-]+/)+[\w-]+\.(?:py|html|js|css)", name)
+    ]
+    modules = [name for name in names if re.fullmatch(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+", name)]
+
+    assert files
+    assert [name for name in files if not (ROOT / name).exists()] == []
+    for name in modules:
+        resolve_name(name)  # Raises an error that names what is missing.
 
 
 def test_no_page_names_a_path_of_one_machine():

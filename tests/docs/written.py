@@ -26,10 +26,10 @@ def commands(apps: Collection[str]) -> Iterator[object]:
     """The words of each command of these apps, without what the shell does with it."""
     known = get_commands()
     for name, line in lines():
-        found = re.search(r"(?:^|\s)(?:\S*python )?manage\.py (.*)", line)
+        match = re.search(r"(?:^|\s)(?:\S*python )?manage\.py (.*)", line)
         # A Python text over several lines is not looked at.
-        if found and not line.startswith("#") and line.count('"') % 2 == 0:
-            words = shlex.split(found[1], comments=True)
+        if match and not line.startswith("#") and line.count('"') % 2 == 0:
+            words = shlex.split(match[1], comments=True)
             ends = [number for number, word in enumerate(words) if word in {"|", ">", "&", "&&"}]
             if words and known.get(words[0]) in apps:
                 yield pytest.param(words[: ends[0] if ends else None], id=f"{name}: {line[:60]}")

@@ -208,9 +208,9 @@ class Person(WorkerSession):
     def withdraw(self) -> None:
         """Withdraw all work in the only group."""
         page = self.http.get(f"{self.url}/home/account", timeout=PATIENCE).text
-        found = re.search(r"/home/groups/[0-9]+/withdrawal", page)
-        assert found is not None, page
-        answer = self.post(found[0], found[0], sure="yes")
+        link = re.search(r"/home/groups/[0-9]+/withdrawal", page)
+        assert link is not None, page
+        answer = self.post(link[0], link[0], sure="yes")
         assert answer.ok, answer.text
 
 

@@ -242,7 +242,7 @@ class Stranger:
         form = BeautifulSoup(page.content, "lxml").select_one("form[data-task]")
         if form is not None:
             fields = {
-                str(each["name"]): str(each.get("value", "")) for each in form.select("[name]")
+                str(field["name"]): str(field.get("value", "")) for field in form.select("[name]")
             }
             filled = {n: FORGED if n.startswith("caption-") else v for n, v in fields.items()}
             yield self._post(filled)
@@ -301,7 +301,7 @@ class Attack:
     def going_on(self) -> Iterator[None]:
         """Attack while the block runs; the remaining requests are sent at its end."""
         with ThreadPoolExecutor(len(self._strangers), thread_name_prefix="stranger") as pool:
-            attacks = [pool.submit(self._attack, each) for each in self._strangers]
+            attacks = [pool.submit(self._attack, stranger) for stranger in self._strangers]
             try:
                 yield
             finally:

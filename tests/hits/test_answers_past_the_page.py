@@ -1,19 +1,21 @@
 """Answers submitted without the task page: which are held, and what a person can decide."""
 
 import pytest
+from django.db.models import F
 
 from annotate.models import Response
 from annotate.services.responses import discard
-from hits.models import Assignment
+from hits.models import Assignment, Claim
 from hits.services.payments import (
     ask_for_rejection,
-    hold_found,
+    find,
     lapse_held,
+    lose,
     put_back,
     reject_held,
     take_up,
 )
-from hits.services.submissions import MOST_KEPT
+from hits.services.submissions import MOST_KEPT, MOST_NAMED
 from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
@@ -23,6 +25,7 @@ from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.held_payments import accept_payment
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, listed, open_page, send
@@ -120,6 +123,34 @@ def test_the_same_task_on_two_pages_that_showed_it_is_paid_twice(
     assert sorted(row.pk for row in payable()) == sorted(row.pk for row in both)
 
 
+@pytest.mark.parametrize("images", [2])
+def test_what_the_marketplaces_copy_lacks_comes_from_the_page_and_is_paid(
+    client, submit, hit, account
+):
+    send(client, hit, open_page(client, hit, "REAL", account.marketplace_id))
+    first, second = Claim.objects.order_by("pk").values_list("task__number", flat=True)
+    other = "Two white horses stand behind the old bridge near a river."
+
+    assignment = submit(assignment="REAL", **{f"caption-{first}": other})
+
+    texts = {response.task.number: response.caption.text for response in Response.objects.all()}
+    assert texts == {first: other, second: SENTENCE}
+    assert payable() == [assignment]
+
+
+def test_no_number_of_other_fields_hides_the_answer_to_the_task_of_the_page(
+    client, submit, campaign, hit, account
+):
+    campaign.tasks.update(number=F("number") + 100)
+    open_page(client, hit, "REAL", account.marketplace_id)
+    task = Claim.objects.get().task
+    others = {f"note-{number}": "" for number in range(MOST_NAMED)}
+
+    submit(assignment="REAL", **others, **{f"caption-{task.number}": SENTENCE})
+
+    assert Response.objects.get().task == task
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
@@ -158,6 +189,40 @@ def test_a_verdict_ends_the_wait(submit, campaign, verdict):
     assert payable() == [assignment]
 
 
+@pytest.mark.parametrize("images", [2])
+@pytest.mark.parametrize("is_withdrawn_first", [True, False])
+def test_a_withdrawn_response_needs_no_verdict_for_the_payment(
+    submit, campaign, account, is_withdrawn_first
+):
+    submit(**fields_for(campaign, "Too short.", "Too short."))
+    first, second = Response.objects.order_by("pk")
+    acts = [
+        lambda: withdraw_responses(
+            worker=account.worker, responses=[second.pk], actor=None, at=NOON
+        ),
+        lambda: judge(response=first, verdict="GOOD", reason="", reviewer=UserFactory(), at=NOON),
+    ]
+
+    for act in acts if is_withdrawn_first else reversed(acts):
+        assert payable() == []
+        act()
+
+    assert HeldPayment.objects.get().outcome == HeldOutcome.JUDGED
+
+
+def test_a_payment_is_held_again_if_the_only_verdict_was_on_what_is_withdrawn(
+    submit, campaign, account
+):
+    submit(**fields_for(campaign, "Too short."))
+    response, reviewer = Response.objects.get(), UserFactory()
+    judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    withdraw_responses(worker=account.worker, responses=[response.pk], actor=None, at=NOON)
+
+    take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
+
+    assert HeldPayment.objects.open().exists()
+
+
 def keep(assignment):
     """Leave the payment as it is."""
 
@@ -185,8 +250,8 @@ def ask_to_reject(_assignment):
 
 
 def be_lost_and_found(assignment):
-    lapse(assignment)
-    hold_found(assignment=assignment.pk)
+    lose(assignment=assignment, at=NOON)
+    find(assignment=assignment.pk, at=NOON)
 
 
 @pytest.mark.parametrize(
@@ -212,19 +277,27 @@ def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     assert HeldPayment.objects.open().exists() == is_held
 
 
-@pytest.mark.parametrize(
-    ("decide", "outcome"), [(keep, ""), (judge_bad, "JUDGED"), (ask_to_reject, "LAPSED")]
-)
+@pytest.mark.parametrize(("decide", "outcome"), [(keep, ""), (ask_to_reject, "LAPSED")])
 def test_what_was_lost_and_found_is_held_unless_it_was_decided_meanwhile(
     submit, campaign, decide, outcome
 ):
     assignment = submit(**fields_for(campaign, "Too short."))
-    lapse(assignment)
+    lose(assignment=assignment, at=NOON)
     decide(assignment)
 
-    hold_found(assignment=assignment.pk)
+    find(assignment=assignment.pk, at=NOON)
 
     assert HeldPayment.objects.get().outcome == outcome
+
+
+def test_what_was_lost_and_found_stays_judged(submit, campaign):
+    assignment = submit(**fields_for(campaign, "Too short."))
+    judge_bad(assignment)
+
+    be_lost_and_found(assignment)
+
+    assert HeldPayment.objects.get().outcome == "JUDGED"
+    assert Response.objects.get().status == "DISCARDED"
 
 
 def test_a_payment_is_held_again_if_its_verdict_is_taken_back_before_the_marketplace_refuses_it(

@@ -19,8 +19,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connections
 from django.db.models import Count, Sum
+from django.utils import timezone
 
 from annotate.models import Campaign, Response, Worker
 from annotate.services.campaigns import incomplete_tasks
@@ -37,14 +39,16 @@ from hits.models import (
 )
 from hits.mturk.client import marketplace_of
 from hits.mturk.hit_texts import parse_answer
-from hits.services.accounts import has_work
 from hits.services.claims import recount_places
 from hits.services.hit_pages import PAGES_PER_SLOT
+from hits.services.payments import accept_held
+from qualcontrol.models import HeldPayment
 from simulation.checks import Check, check_marketplace
 from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
 from simulation.workers.pages import CaptionItem
 from simulation.workers.pages import TaskForm as ShownForm
 from tests.databases import database_url
+from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import ROOT
 from tests.hits.strangers import (
@@ -256,8 +260,9 @@ def test_everybody_finishes_under_attack_and_nothing_forged_counts(
     taken = time.monotonic() - began
     approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED)
     describe(attack, course, seen, taken)
+    reviewer = UserFactory()
     wait_until(
-        lambda: approved.count() >= course.submitted.total(),
+        lambda: accept_repeated(reviewer) and approved.count() >= course.submitted.total(),
         "all is paid",
         lambda: f"{approved.count()} of {course.submitted.total()}, {last_lines(tmp_path)}",
     )
@@ -268,6 +273,18 @@ def test_everybody_finishes_under_attack_and_nothing_forged_counts(
     assert_only_the_workers_answers_count(campaign, crowd)
     assert_tables_are_bounded(seen, course)
     assert_both_ends_agree(campaign, balance)
+
+
+def accept_repeated(reviewer: User) -> bool:
+    """Accept, as a person does, what waits because its worker had answered the task before.
+
+    A flood of forged pages may close one that has an answer. Its worker can get the task again,
+    and the sync may read the later answer first. Nothing else may wait for a person.
+    """
+    for held in HeldPayment.objects.open():
+        assert held.why == "The worker has submitted an answer to this task before."
+        accept_held(held=held, reason="written twice", actor=reviewer, at=timezone.now())
+    return True
 
 
 def assert_head_has_no_body(*urls: str) -> None:
@@ -333,7 +350,7 @@ def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member
         assert member.browser.submitted == written.pop(member.name) | second
     assert not written
     barred = WorkerBarring.objects.filter(is_wanted=True).values_list("account__worker", flat=True)
-    assert not [pk for pk in barred if has_work(campaign, Worker.objects.get(pk=pk))]
+    assert not [pk for pk in barred if campaign.tasks.open_to(Worker.objects.get(pk=pk)).exists()]
 
 
 def second_captions(worker: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -15,12 +16,13 @@ from django.db import connection
 from django.test import override_settings
 
 from annotate.models import Campaign
-from annotate.services.releases import freeze
-from corpora.writing import write_atomically
+from corpora.writing import MANIFEST, File, write_atomically, write_folder
 from hits.models import Assignment
 from hits.mturk.client import marketplace_of
 from hits.mturk.hit_texts import installation_name
 from hits.reconcile.reconciler import reconcile
+from qualcontrol.services.releasing import release_campaign
+from shared.backups import files
 from tests.factories import NOON
 from tests.hits.conftest import make_campaign
 from tests.hits.framed_work import work
@@ -150,7 +152,7 @@ def test_a_restored_release_has_the_same_bytes(
     for number, worker in enumerate(marketplace.fresh_workers(3)):
         work(client, worker, campaign, number)
     reconcile(campaign)
-    freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
     photo = Path(settings.MEDIA_ROOT) / "images" / "photo.jpg"
     photo.parent.mkdir(parents=True)
     photo.write_bytes(b"not decoded here")
@@ -195,6 +197,23 @@ def test_a_folder_of_backups_keeps_the_newest_and_touches_nothing_else(backup):
         call_command("backup", str(backup), "--keep", "0")
 
 
+def test_backups_that_two_processes_delete_at_once_are_gone(backup, monkeypatch):
+    for day in (1, 2, 3):
+        call_command("backup", str(backup / f"2026-01-0{day}T000000Z"))
+    original = shutil.rmtree
+
+    def delete_first(folder):
+        monkeypatch.setattr(shutil, "rmtree", original)
+        (folder / "database").unlink()
+        files.delete_older(backup, keep=1)
+        original(folder)
+
+    monkeypatch.setattr(shutil, "rmtree", delete_first)
+    files.delete_older(backup, keep=1)
+
+    assert [path.name for path in backup.iterdir()] == ["2026-01-03T000000Z"]
+
+
 def test_a_backup_that_was_interrupted_or_changed_is_refused(backup):
     call_command("backup", str(backup))
     with (backup / "database").open("ab") as file:
@@ -215,12 +234,16 @@ def test_a_backup_is_readable_for_its_owner_only(backup):
     assert (backup / "database").stat().st_mode & 0o077 == 0
 
 
-def test_a_backup_has_no_files_that_were_being_written_or_deleted(media, tmp_path):
+@pytest.mark.parametrize("place", ["images", "reports"])
+def test_a_backup_has_no_files_that_were_being_written_or_deleted(media, tmp_path, place):
     """The site goes on while the backup is made."""
     write_atomically(media / "images" / "kept.jpg", b"whole")
     (media / "images" / "tmp1.part").write_bytes(b"half")
+    for number in range(300):
+        write_atomically(media / place / f"kept{number}.jpg", b"whole")
+    write = {"images": write_and_delete, "reports": write_and_delete_folders}[place]
     ended = Event()
-    writer = Thread(target=write_and_delete, args=(media / "images", ended))
+    writer = Thread(target=write, args=(media / place, ended))
     writer.start()
     try:
         for number in range(5):
@@ -240,6 +263,16 @@ def write_and_delete(folder, ended):
             write_atomically(folder / f"{number}.jpg", b"x" * 10_000)
         for number in range(50):
             (folder / f"{number}.jpg").unlink()
+
+
+def write_and_delete_folders(folder, ended):
+    """As the site's reports are: each folder appears and goes as a whole."""
+    while not ended.is_set():
+        for number in range(50):
+            files = [File("report.jpg", iter([b"x" * 10_000])), File(MANIFEST, iter([b"{}"]))]
+            report = folder / f"report-{number}"
+            write_folder(files, report, replaces=lambda _: True)
+            shutil.rmtree(report)
 
 
 def test_a_backup_that_failed_says_why_and_leaves_the_folder_empty(media, backup):

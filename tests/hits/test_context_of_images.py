@@ -9,8 +9,8 @@ from PIL import Image as Picture
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Image
-from annotate.services.releases import freeze
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, HitFactory, HitTypeFactory, ResponseFactory, UserFactory
 from tests.hits.pages.test_task_page import address
 
@@ -51,7 +51,7 @@ def test_workers_reviewers_and_the_release_have_the_context_as_it_was(client, ca
     review_submitted(campaign=campaign, responses=responses[:1], at=NOON)
     client.force_login(UserFactory())
     reviewed = client.get(f"/review/{campaign.slug}/").content.decode()
-    release = freeze(campaign=campaign, name="birds-v1", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="birds-v1", seed=1, at=NOON, partial=True)
     KINDS["caption"].write(release, tmp_path / "out")
 
     images = json.loads((tmp_path / "out" / "captions.json").read_text())["images"]

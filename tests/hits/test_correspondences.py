@@ -8,11 +8,11 @@ import pytest
 from annotate.kinds import KINDS
 from annotate.models import Box, Correspondence, ResponseStatus
 from annotate.queries.progress import progress
-from annotate.services.releases import freeze
 from hits.models import Claim
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
 from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, LinkCampaignFactory, LinkTaskFactory, UserFactory
 from tests.hits.framed_work import fields_of, open_page
 
@@ -60,7 +60,9 @@ def test_a_campaign_goes_from_slots_to_a_release(client, marketplace, requester,
         for _ in range(2):
             work(client, worker, campaign)
     done = reconcile(campaign)
-    KINDS["correspondence"].write(freeze(campaign=campaign, name="r", seed=1, at=NOON), tmp_path)
+    KINDS["correspondence"].write(
+        release_campaign(campaign=campaign, name="r", seed=1, at=NOON), tmp_path
+    )
 
     assert (done.ingested, done.approved) == (4, 4)
     assert progress(campaign).complete == 2

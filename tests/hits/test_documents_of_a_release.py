@@ -10,6 +10,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, ImportedFile, Response
 from hits.pages.task_page import fixed_parts
 from hits.pages.task_page.fixed_parts import record_page
+from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
@@ -102,6 +103,38 @@ def test_the_record_has_what_a_first_page_asks_besides_the_tasks():
     assert "<link" not in page.html
 
 
+@pytest.mark.parametrize(
+    ("way", "question"),
+    [
+        ("rate", ["A dog.", "Is this a good caption?"]),
+        ("write", ["Describe the image in one sentence"]),
+    ],
+)
+def test_the_record_has_the_questions_of_the_practice_and_what_is_read_after_each(way, question):
+    graded = [
+        {"image": "1", "text": "A dog.", "good": True, "why": "Short."},
+        {"image": "2", "text": "A <cat>.", "good": False, "why": "No cat is there."},
+    ]
+    campaign = make_campaign(practice={"way": way, "captions": graded})
+
+    record_page(campaign, NOON)
+
+    lines = campaign.worker_pages.get().text.splitlines()
+    first, second = (lines.index(f"Practice: {number} of 2") for number in (1, 2))
+    assert lines[first + 1 : second] == [*question, "- Good A dog. Short."]
+    assert "- Not good A <cat>. No cat is there." in lines
+
+
+def test_each_reason_that_workers_can_choose_is_a_line_of_the_text():
+    campaign = make_campaign(captions={"cannot_describe": ["too dark", "too & blurred"]})
+
+    record_page(campaign, NOON)
+
+    lines = campaign.worker_pages.get().text.splitlines()
+    start = lines.index("- I describe the image")
+    assert lines[start + 1 : start + 3] == ["- too dark", "- too & blurred"]
+
+
 def test_a_change_of_the_words_is_a_page_of_its_own(client, tmp_path, monkeypatch):
     campaign = make_campaign(language="de")
     open_page(client, campaign)
@@ -138,7 +171,7 @@ def test_each_language_has_its_pages_and_its_methods(client, tmp_path):
 
 
 def test_the_methods_are_those_of_the_data(tmp_path):
-    campaign = answered(make_campaign(review={"share": 0.5, "first": 2, "trial": 5}), seconds=60)
+    campaign = answered(make_campaign(review={"share": 0.5, "first": 2, "trial": 2}), seconds=60)
     careless = WorkerFactory()
     ResponseFactory(task=campaign.tasks.first(), worker=careless, seconds=60, text="No.")
     exclude_worker(
@@ -150,14 +183,32 @@ def test_the_methods_are_those_of_the_data(tmp_path):
     for sentence in (
         "2 images of ", "captions wanted for each: 1.", "Captions: 3. Discarded: 1.",
         "Workers: 3. Answers of a worker: 1 (median)", "country US", "5,000 approved HITs",
-        "$0.20 for an assignment of 1 task", "One answer took 60 seconds",
+        "$0.20 for an assignment of 1 task", "One answer took 60 s",
         "This is $12.00 an hour", "A sentence of 8 to 60 words",
         "a random 50.0% of the answers, and first answers of each worker: 2",
-        "New workers could submit 5 answers", "Workers excluded: 1, whose 1 answers",
+        "New workers could submit 2 answers before",
+        "Workers excluded: 1. Answers of them that were discarded: 1.",
         f"Answers: {NOON:%Y-%m-%d}",
     ):  # fmt: skip
         assert sentence in methods
     assert "careless" not in methods
+
+
+def test_the_methods_count_one_of_each_in_the_singular(tmp_path):
+    review = {"share": 1.0, "first": 1, "trial": 1}
+    captions = {"least_words": 1, "most_words": 1, "most_characters": 1}
+    campaign = answered(make_campaign(review=review, captions=captions))
+    response = Response.objects.first()
+    judge(response=response, verdict="GOOD", reason="", reviewer=UserFactory(), at=NOON)
+
+    methods = texts(released(campaign, partial=True), tmp_path)["methods.md"]
+
+    for sentence in (
+        "A sentence of 1 to 1 word, at most 1 character.",
+        "New workers could submit 1 answer before the first were checked.",
+        "1 reviewer judged 1 answer: 1 good, 0 bad.",
+    ):
+        assert sentence in methods
 
 
 def test_an_archive_and_the_page_of_the_release_have_the_documents(client, tmp_path):
@@ -202,8 +253,16 @@ def test_the_methods_count_reasons_and_name_what_came_before_writing(tmp_path):
     practice = {
         "captions": [{"image": images[0].key, "text": "A cat.", "good": True, "why": "It."}]
     }
-    captions = {"cannot_describe": ["too dark"], "rate_first": given.name}
-    campaign = answered(make_campaign(captions=captions, practice=practice))
+    captions = {
+        "cannot_describe": ["too dark", "empty"],
+        "rate_first": given.name,
+        "show_context": True,
+    }
+    writing = {"confirm": "I write myself.", "question": True, "refuse_paste": True}
+    review = {"tells_workers": True}
+    campaign = answered(
+        make_campaign(captions=captions, practice=practice, writing=writing, review=review)
+    )
     reason = ResponseFactory(task=campaign.tasks.first(), text="")
     Response.objects.filter(pk=reason.pk).update(cannot_describe="too dark")
 
@@ -211,6 +270,13 @@ def test_the_methods_count_reasons_and_name_what_came_before_writing(tmp_path):
 
     for sentence in (
         "Of these, reasons why an image cannot be described: 1.",
+        "In place of it, workers could choose why the image cannot be described: “too dark”, "
+        "“empty”. Images were closed at 3 such answers.",
+        "The page showed the text around each image.",
+        "On their first page, workers were asked to confirm “I write myself.” and to count the "
+        "dots in a picture.",
+        "The page refused pasted and dropped text.",
+        "Workers read why their answers were discarded, and could appeal there.",
         "Workers first rated at most 1 caption of each image, of the set drafts.",
         "New workers did an unpaid practice with 1 question; right answers needed: 0.",
     ):

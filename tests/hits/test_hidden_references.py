@@ -28,13 +28,15 @@ from annotate.models import (
     HiddenExport,
     Release,
     ReleasedCaption,
+    Response,
+    ResponseStatus,
     Role,
     Task,
 )
 from annotate.queries.releases import captions_with_hidden
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import ReleaseRefused, freeze
 from leaderboard.models import Submitter
+from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -72,7 +74,7 @@ def campaign():
 
 
 def release(campaign, name="v1", seed=7, **options):
-    return freeze(campaign=campaign, name=name, seed=seed, at=NOON, **options)
+    return release_campaign(campaign=campaign, name=name, seed=seed, at=NOON, **options)
 
 
 @pytest.fixture
@@ -107,6 +109,35 @@ def test_a_share_is_drawn_with_the_seed(campaign):
     assert len(hidden_numbers(first)) == 3
     assert hidden_numbers(first) == hidden_numbers(again) != hidden_numbers(other)
     assert first.hidden == {"share": 0.5, "seed": 1}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_partial_release_and_the_complete_one_hide_the_same_images(campaign, seed):
+    responses = Response.objects.filter(task__number__in=[1, 3, 4])
+    responses.update(status=ResponseStatus.DISCARDED)
+    partial = release(campaign, "partial", seed, hidden={"share": 0.67}, partial=True)
+    responses.update(status=ResponseStatus.SUBMITTED)
+
+    complete = release(campaign, "complete", seed, hidden={"share": 0.67})
+
+    assert len(hidden_numbers(complete)) == 4
+    assert hidden_numbers(partial) == [n for n in hidden_numbers(complete) if n in (2, 5, 6)]
+
+
+def test_a_partial_release_without_any_of_the_images_to_hide_is_refused(campaign):
+    [number] = hidden_numbers(release(campaign, "complete", hidden={"share": 0.2}))
+    Response.objects.filter(task__number=number).update(status=ResponseStatus.DISCARDED)
+
+    with pytest.raises(HidingRefused, match="None of the images that were drawn"):
+        release(campaign, "partial", hidden={"share": 0.2}, partial=True)
+
+
+def test_the_rule_has_its_keys_in_the_same_order_in_every_database(campaign, tmp_path):
+    release(campaign, hidden={"share": 0.5})
+
+    info = json.loads(export("v1", tmp_path)["captions.json"])["info"]
+
+    assert list(info["hidden"].items()) == [("seed", 7), ("share", 0.5)]
 
 
 def test_a_release_hides_nothing_unless_it_is_asked_to(campaign):

@@ -17,21 +17,30 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotate.models import Release, Response, Worker
+from annotate.models import Campaign, Caption, Release, ReleasedCaption, Response, Task, Worker
 from benchmarks.invariants import SITE, broken
 from corpora.errors import DomainError
 from hits.models import WorkerAccount
 from hits.services.hit_pages import FrameParameters
 from hits.services.task_pages import open_page, store_answers
-from qualcontrol.models import Verdict
-from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.models import Appeal, SecondOpinion, Verdict
+from qualcontrol.review.judging import ask_second_opinion, judge, reject_response
 from qualcontrol.review.undoing import change_verdict, take_back
-from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.exclusions import (
+    answer_appeal,
+    exclude_worker,
+    record_appeal,
+    reinstate_worker,
+)
 from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import (
     NOON,
+    CampaignFactory,
+    ExclusionFactory,
     HitFactory,
     HitTypeFactory,
+    ResponseFactory,
     SpotCheckFactory,
     UserFactory,
 )
@@ -42,8 +51,10 @@ from tests.submitted import take_submission
 pytestmark = pytest.mark.django_db
 
 ORIGIN = "http://127.0.0.1:8001"
-WORKERS, TASKS = 4, 3
+WORKERS, TASKS, REVIEWERS = 4, 3, 3
+DARK = "The image is too dark."
 picks = st.integers(0, 1000)
+reviewers = st.integers(0, REVIEWERS - 1)
 
 
 def rows(sql: str) -> list[tuple[Any, ...]]:
@@ -63,9 +74,10 @@ class Collection(RuleBasedStateMachine):
             tasks=TASKS,
             hit={"images": images},
             review={"share": 0.5, "first": 1, "trial": trial, "approve_after_hours": 0},
+            captions={"cannot_describe": [DARK], "cannot_describe_quorum": 2},
         )
         self.hit = HitFactory(hit_type=HitTypeFactory(campaign=self.campaign))
-        self.reviewers = UserFactory.create_batch(2)
+        self.reviewers = UserFactory.create_batch(REVIEWERS)
         self.opened: list[Any] = []
         self.at = NOON
 
@@ -93,8 +105,8 @@ class Collection(RuleBasedStateMachine):
         with suppress(DomainError):
             self.opened.append(open_page(campaign=self.campaign, frame=frame, at=self.now()))
 
-    @rule(pick=picks)
-    def answer(self, pick):
+    @rule(pick=picks, is_dark=st.booleans())
+    def answer(self, pick, is_dark):
         """A page sends its answer to the site, perhaps again."""
         if self.opened:
             form = self.opened[pick % len(self.opened)].form
@@ -102,21 +114,27 @@ class Collection(RuleBasedStateMachine):
                 store_answers(
                     campaign=self.campaign,
                     form=form,
-                    fields=self.fields(form.numbers),
+                    fields=self.fields(form.numbers, is_dark),
                     counts={},
                     device="",
                     at=self.now(),
                 )
 
-    @rule(pick=picks, by=st.integers(1, WORKERS), is_own=st.booleans(), is_empty=st.booleans())
-    def submit(self, pick, by, is_own, is_empty):
+    @rule(
+        pick=picks,
+        by=st.integers(1, WORKERS),
+        is_own=st.booleans(),
+        is_dark=st.booleans(),
+        is_empty=st.booleans(),
+    )
+    def submit(self, pick, by, is_own, is_dark, is_empty):
         """The marketplace reports an assignment: of the page's worker, or of another one who got it
         after it was returned; perhaps with an answer that fits no task."""
         if not self.opened or self.hit.assignments.count() == self.hit.slots:
             return
         form = self.opened[pick % len(self.opened)].form
         worker = form.frame.worker_id if is_own else f"AWORKER{by}"
-        fields = {} if is_empty else self.fields(form.numbers)
+        fields = {} if is_empty else self.fields(form.numbers, is_dark)
         take_submission(
             campaign=self.campaign,
             hit=self.hit,
@@ -124,10 +142,24 @@ class Collection(RuleBasedStateMachine):
             at=self.now(),
         )
 
-    def fields(self, numbers):
+    def fields(self, numbers, is_dark):
+        if is_dark:
+            return {f"cannot_describe-{number}": DARK for number in numbers}
         return {f"caption-{number}": f"{SENTENCE[:-1]} near gate {number}." for number in numbers}
 
-    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=st.integers(0, 1))
+    @rule(pick=picks, by=reviewers)
+    def ask_another_reviewer(self, pick, by):
+        if (response := self.response(pick)) is not None:
+            with suppress(DomainError):
+                ask_second_opinion(
+                    campaign=self.campaign,
+                    key=response.key,
+                    question="",
+                    reviewer=self.reviewers[by],
+                    at=self.now(),
+                )
+
+    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=reviewers)
     def judge(self, pick, verdict, by):
         if (response := self.response(pick)) is not None:
             reason = "It is not of this image." if verdict == Verdict.BAD else ""
@@ -151,7 +183,7 @@ class Collection(RuleBasedStateMachine):
                     at=self.now(),
                 )
 
-    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=st.integers(0, 1))
+    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=reviewers)
     def change_a_verdict(self, pick, verdict, by):
         if (response := self.response(pick)) is not None:
             with suppress(DomainError):
@@ -170,6 +202,13 @@ class Collection(RuleBasedStateMachine):
                 reject_response(
                     response=response, reason="No words.", actor=self.reviewers[0], at=self.now()
                 )
+
+    @rule(pick=picks)
+    def withdraw(self, pick):
+        if (response := self.response(pick)) is not None:
+            withdraw_responses(
+                worker=response.worker, responses=[response.pk], actor=None, at=self.now()
+            )
 
     @rule(pick=picks)
     def exclude(self, pick):
@@ -192,6 +231,24 @@ class Collection(RuleBasedStateMachine):
                     worker=worker,
                     actor=self.reviewers[1],
                     reason="A mistake.",
+                    at=self.now(),
+                )
+
+    @rule(pick=picks, is_granted=st.booleans())
+    def appeal(self, pick, is_granted):
+        if (worker := self.worker(pick)) is not None:
+            with suppress(DomainError):
+                answer_appeal(
+                    appeal=record_appeal(
+                        campaign=self.campaign,
+                        worker=worker,
+                        text="Why?",
+                        actor=None,
+                        at=self.now(),
+                    ),
+                    is_granted=is_granted,
+                    answer="We looked again.",
+                    actor=self.reviewers[1],
                     at=self.now(),
                 )
 
@@ -225,13 +282,90 @@ def test_invariants_hold_whatever_workers_reviewers_and_forgers_do():
     run_state_machine_as_test(Collection, settings=quick)
 
 
-def test_a_response_that_counts_although_it_is_judged_bad_breaks_an_invariant():
-    check = SpotCheckFactory(verdict=Verdict.BAD, reason="vague", judged_at=NOON)
+@pytest.fixture
+def release():
+    """A release of one image with two captions."""
+    campaign = CampaignFactory(tasks=2, config={"references": 1})
+    ResponseFactory.create_batch(2, task=campaign.tasks.first())
+    return release_campaign(campaign=campaign, name="r", seed=1, at=NOON, partial=True)
 
-    found = [line for line in broken(rows) if "judged bad" in line]
 
-    assert len(found) == 1
-    assert str(check.response_id) in found[0]
+def move_to_one_worker():
+    first, last = Response.objects.order_by("pk")
+    other = Task.objects.exclude(pk=first.task_id).get()
+    Response.objects.filter(pk=last.pk).update(task=other, worker=first.worker)
+
+
+def build_on_a_discarded_version():
+    first, last = Response.objects.order_by("pk")
+    Response.objects.filter(pk=first.pk).update(round=1, status="DISCARDED")
+    Response.objects.filter(pk=last.pk).update(round=2, builds_on=first)
+
+
+def keep_an_exclusion_after_its_appeal():
+    Appeal.objects.create(
+        exclusion=ExclusionFactory(),
+        text="Why?",
+        received_at=NOON,
+        answer="A mistake.",
+        is_granted=True,
+        answered_at=NOON,
+    )
+
+
+def judge_alone_what_two_should_judge():
+    check = SpotCheckFactory(
+        response=Response.objects.first(), verdict=Verdict.GOOD, judged_at=NOON
+    )
+    SecondOpinion.objects.create(
+        campaign=check.campaign,
+        key=check.response.key,
+        response=check.response,
+        asked_by=UserFactory(),
+        asked_at=NOON,
+    )
+
+
+def judge_bad_what_counts():
+    SpotCheckFactory(
+        response=Response.objects.first(), verdict=Verdict.BAD, reason="vague", judged_at=NOON
+    )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "break_it"),
+    [
+        ("has its references", lambda: ReleasedCaption.objects.filter(role="REFERENCE").delete()),
+        ("has its references", lambda: ReleasedCaption.objects.update(role="REFERENCE")),
+        ("has the text", lambda: Caption.objects.update(text="Another one.")),
+        ("by different workers", move_to_one_worker),
+        ("When it was released", lambda: Response.objects.update(status="DISCARDED")),
+        ("are its rounds", build_on_a_discarded_version),
+        ("has all rounds", lambda: Campaign.objects.update(kind="refine")),
+        ("an appeal that was granted", keep_an_exclusion_after_its_appeal),
+        ("two reviewers agree", judge_alone_what_two_should_judge),
+        ("judged bad", judge_bad_what_counts),
+    ],
+)
+def test_what_breaks_an_invariant_is_found(release, sentence, break_it):
+    def found():
+        return [line for line in broken(rows) if sentence in line]
+
+    assert found() == []
+
+    break_it()
+
+    assert len(found()) == 1
+
+
+def test_what_is_discarded_after_a_release_breaks_nothing(release):
+    before = broken(rows)
+    response = Response.objects.first()
+
+    withdraw_responses(worker=response.worker, responses=[response.pk], actor=None, at=NOON)
+
+    assert Response.objects.get(pk=response.pk).status == "DISCARDED"
+    assert broken(rows) == before
 
 
 def test_every_statement_runs_and_finds_nothing_in_an_empty_database():

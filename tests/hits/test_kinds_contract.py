@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from functools import cache, partial
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -573,6 +574,18 @@ def test_a_release_is_exported_in_every_format_the_same_always(campaign, judged,
         assert {file["name"] for file in manifest["files"]} == one.keys() - {"manifest.json"}, name
         for file in manifest["files"]:
             assert file["sha256"] == hashlib.sha256(one[file["name"]]).hexdigest(), name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlcroissant_loads_every_table(campaign, judged, tmp_path):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    call_command("export", "v1", format="croissant", out=tmp_path / "v1", stdout=StringIO())
+
+    mlcroissant = import_module("mlcroissant")  # It takes seconds to load.
+    dataset = mlcroissant.Dataset(jsonld=str(tmp_path / "v1" / "croissant.json"))
+
+    for table in content_of(release).tables:
+        assert len(list(dataset.records(table.name))) == len(list(table.rows())), table.name
 
 
 def test_worker_numbers_and_seconds_are_published_only_if_asked_for(kind, campaign, judged):

@@ -16,12 +16,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotate.models import Response, Worker
-from annotate.services.releases import freeze
 from benchmarks.campaigns import settle_down
 from hits.services.hit_pages import FrameParameters
 from hits.services.submissions import Reported, take_submissions
 from hits.services.task_pages import open_page
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.releasing import release_campaign
 from tests.campaign_pages import addresses, signed_in
 from tests.full_campaign import make_full_campaign
 from tests.hits.opened_pages import SENTENCE, listed
@@ -196,7 +196,9 @@ def test_a_release_reads_its_campaigns_rows_only(small):
 
     much = much_read(
         lambda: released.append(
-            freeze(campaign=small.campaign, name="r", seed=1, at=timezone.now(), partial=True)
+            release_campaign(
+                campaign=small.campaign, name="r", seed=1, at=timezone.now(), partial=True
+            )
         )
     )
 

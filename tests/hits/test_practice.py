@@ -11,8 +11,9 @@ from annotate.models import Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.practice import signed_marks
 from hits.models import Assignment, Claim, TaskPage
-from hits.services.submissions import Reported, take_submissions
-from qualcontrol.models import Exclusion, HeldPayment
+from hits.services.submissions import NO_PRACTICE, Reported, take_submissions
+from qualcontrol.flags import BREAKS_RULES
+from qualcontrol.models import Assessment, Exclusion, HeldPayment, SpotCheck
 from qualcontrol.services.exclusions import reinstate_worker
 from tests.factories import (
     NOON,
@@ -198,6 +199,29 @@ def test_a_practice_counts_also_if_later_work_is_read_first(client, paid, is_one
     assert list(marks) == ["1111", ""]
     assert Response.objects.count() == (1 if paid else 2)
     assert not HeldPayment.objects.exists()
+
+
+@pytest.mark.parametrize("text", [SENTENCE, "Dog."])
+@pytest.mark.parametrize("minutes", [1, -1])
+def test_work_that_is_read_before_its_practice_lacks_it_no_longer(text, minutes):
+    hit = make_hit(pass_mark=1, paid=True)
+    fields = {f"caption-{hit.campaign.tasks.first().number}": text}
+    work = listed("A2", "AWORKER1", **fields)
+    work = work.model_copy(update={"submitted_at": NOON + timedelta(minutes=minutes)})
+    take_submission(campaign=hit.campaign, hit=hit, listed=work, at=NOON)
+    assert HeldPayment.objects.get().why.startswith(NO_PRACTICE)
+
+    submit(hit, "A1", "AWORKER1", practice=signed_marks(hit.campaign, "AWORKER1", "1111"))
+
+    is_earlier = minutes < 0  # the practice came afterwards
+    held = HeldPayment.objects.filter(submission__assignment__assignment_id="A2").first()
+    assessment = Assessment.objects.get()
+    assert bool(held) == (BREAKS_RULES in assessment.codes) == (is_earlier or text == "Dog.")
+    flag = next((flag for flag in assessment.flags if flag["code"] == BREAKS_RULES), None)
+    assert (held and held.why) == (flag and flag["why"])
+    assert bool(held and NO_PRACTICE in held.why) == is_earlier
+    assert SpotCheck.objects.exists() == bool(held)
+    assert Assignment.objects.payable().count() == (1 if held else 2)
 
 
 def test_work_that_is_read_before_a_failed_practice_is_discarded():

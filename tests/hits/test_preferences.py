@@ -15,10 +15,10 @@ from annotate.kinds.preference.pairs import Standing, candidates
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
 from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import claim_tasks
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     CaptionSetFactory,
@@ -186,7 +186,7 @@ def test_the_same_text_of_two_sources_is_compared_once_and_counts_for_both():
             response.answer.content = {"1": {"better": step}}
             response.answer.save()
 
-    release = freeze(campaign=campaign, name="ranked", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="ranked", seed=1, at=NOON)
 
     assert sorted(pair["sources"]) == [["fair", "good"], ["poor"]]
     [criterion] = release.figures["criteria"]
@@ -260,7 +260,7 @@ def test_votes_go_through_the_marketplace_to_a_ranking(
         for _ in range(6):
             work(client, worker, campaign)
         reconcile(campaign)
-    freeze(campaign=campaign, name="ranked", seed=3, at=NOON)
+    release_campaign(campaign=campaign, name="ranked", seed=3, at=NOON)
     call_command("export", "ranked", "--out", str(tmp_path / "out"), stdout=StringIO())
 
     made = json.loads((tmp_path / "out" / "preferences.json").read_text())
@@ -319,6 +319,6 @@ def test_a_reviewer_sees_the_texts_and_choices_and_no_source():
     page = " ".join(show_answer(PREFERENCES, response).split())
 
     assert "is much better" in page
-    assert 'Missing: <span dir="auto">a dog</span>' in page
+    assert 'Missing: <span dir="auto" lang="">a dog</span>' in page
     assert page.count("<mark") == 1
     assert PREFERENCES.summary(response) in ("1", "5")

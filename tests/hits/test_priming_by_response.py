@@ -4,11 +4,11 @@ import pytest
 
 from annotate.models import Release, ReleasedCaption, Response
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from hits.models import Claim, TaskPage
 from hits.services.hit_pages import close_pages
 from qualcontrol.models import Assessment
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -175,7 +175,7 @@ def test_only_workers_who_saw_the_keywords_are_told_that_they_listed_them(client
 def test_the_release_says_of_each_caption_whether_it_was_primed(client, hit):
     responses = [written(client, hit, number) for number in range(4)]
 
-    freeze(campaign=hit.campaign, name="r1", seed=1, at=NOON)
+    release_campaign(campaign=hit.campaign, name="r1", seed=1, at=NOON)
 
     released = dict(ReleasedCaption.objects.values_list("response", "primed"))
     assert released == {response.pk: response.primed for response in responses}

@@ -15,9 +15,9 @@ from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, CaptionSet, GivenCaption, Response
 from annotate.services.campaigns import change_campaign, create_campaign
-from annotate.services.releases import freeze
 from annotate.templatetags.campaigns import show_answer, show_released
 from qualcontrol.models import Assessment
+from qualcontrol.services.releasing import release_campaign
 from simulation.kinds.caption import Captioner
 from simulation.workers.pages import read_form
 from simulation.workers.writers import KeywordLister, Limits
@@ -81,6 +81,25 @@ def test_all_ratings_come_before_all_captions(selection, language, said):
     assert "a cat &lt;b&gt; on a bed" in body
 
 
+@pytest.mark.parametrize("known", ["en", ""])
+def test_given_captions_are_in_the_language_of_their_set(selection, known):
+    CaptionSet.objects.update(language=known)
+    page = BeautifulSoup(opened(make(selection, "ar"))[2].content, "lxml")
+
+    assert page.html["lang"] == "ar"
+    given = page.select(".rate-first blockquote")
+    # An empty tag says that the language is unknown; without one, it would be the page's.
+    assert {(each["lang"], each["dir"]) for each in given} == {(known, "auto")}
+
+
+def test_the_text_around_an_image_is_in_no_known_language(selection):
+    selection.images.update(context="Herons leave.")
+    page = BeautifulSoup(opened(make(selection, "ar", show_context=True))[2].content, "lxml")
+
+    [context, _] = page.select(".context blockquote")
+    assert (context["lang"], context["dir"]) == ("", "auto")
+
+
 def test_a_page_without_given_captions_asks_for_none(selection):
     body = opened(make(selection, rate_first=""))[2].content.decode()
 
@@ -128,13 +147,13 @@ def test_ratings_come_back_from_the_marketplace_and_are_released(selection, tmp_
     first, second = Response.objects.order_by("task__number")
     assert (first.caption.text, first.caption.ratings) == (TEXT, {"1": {"quality": 4}})
     shown = show_answer(CAPTIONS, first)
-    assert "a cat &lt;b&gt; on a bed" in shown
+    assert '<span lang="" dir="auto">a cat &lt;b&gt; on a bed</span>' in shown
     assert "excellent" in shown
     assert CAPTIONS.judge_payload(second)["ratings"] == [
         {"text": GIVEN, "rating": None, "label": "cannot tell"}
     ]
 
-    release = freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
     page = show_released(CAPTIONS, release.images.first())
     assert "a cat &lt;b&gt; on a bed" in page
     assert "excellent" in page
@@ -212,7 +231,7 @@ def test_a_release_of_two_languages_says_in_which_one_a_rating_was_given(selecti
     Campaign.objects.update(family="rated")
 
     campaign = Campaign.objects.get(slug="rated-en")
-    release = freeze(campaign=campaign, name="v1", seed=1, at=NOON, in_all_languages=True)
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, in_all_languages=True)
 
     file = json.loads("".join(CAPTIONS.files_of(release)["ratings.json"](release)))
     assert [(each["image_id"], each["language"]) for each in file["ratings"]] == [

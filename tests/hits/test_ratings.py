@@ -11,13 +11,13 @@ from django.core.management import call_command
 from annotate.exports.provenance import collection_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import CaptionSet, Response, Task
+from annotate.models import CaptionSet, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
 from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.models import Assessment
 from qualcontrol.services.flagging import assess
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -46,7 +46,7 @@ def make_captioned(*, images):
         task = TaskFactory(campaign=campaign, image=image, number=position)
         for n in range(3):
             ResponseFactory(task=task, text=f"A person wrote sentence {n} about image {position}.")
-    return freeze(campaign=campaign, name="people", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="people", seed=1, at=NOON)
 
 
 @pytest.fixture
@@ -102,6 +102,20 @@ def test_a_task_has_a_caption_of_every_source(captioned, model):
         assert by_source.keys() == {"references", "human", "model"}
         assert by_source["model"] == f"a model writes {number}"
         assert f"A model writes {number}." in [each["text"] for each in captions]
+
+
+@pytest.mark.django_db
+def test_captions_that_differ_in_blanks_alone_are_shown_once(captioned, model):
+    """A browser shows them alike; results have each source's own text."""
+    raw = "a model \n writes  1 "
+    ReleasedCaption.objects.filter(image__number=1, role="BASELINE").update(text=raw)
+
+    campaign = make_campaign(captioned, same_form=False)
+
+    captions = campaign.tasks.get(number=1).payload["captions"]
+    [shared] = [each for each in captions if "human" in each["sources"]]
+    assert shared["text"] == "a model writes 1"
+    assert shared["sources"] == {"human": raw, "model": "a model writes 1"}
 
 
 @pytest.mark.django_db
@@ -242,6 +256,18 @@ def test_results_with_wrong_entries_are_refused(captioned, tmp_path):
 
 
 @pytest.mark.django_db
+def test_results_about_regions_are_not_taken_for_captions_of_whole_images(captioned, tmp_path):
+    Task.objects.filter(campaign=captioned.campaign).update(serial=1)
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([{"image_id": 1, "caption": "the left dog"}]))
+
+    with pytest.raises(Exception, match="people describes regions."):
+        call_command("import_results", path, name="model", release="people")
+
+    assert not CaptionSet.objects.exists()
+
+
+@pytest.mark.django_db
 def test_results_of_a_split_go_by_the_images_keys(captioned, tmp_path):
     image = captioned.campaign.selection.images.first()
     path = tmp_path / "results.json"
@@ -301,7 +327,7 @@ def test_ratings_go_from_a_results_file_through_the_marketplace_to_an_export(
         for _ in range(3):
             work(client, worker, campaign, judge)
     reconcile(campaign)
-    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    release_campaign(campaign=campaign, name="judged", seed=3, at=NOON)
     call_command("export", "judged", "--out", str(tmp_path / "out"), stdout=StringIO())
 
     made = json.loads((tmp_path / "out" / "ratings.json").read_text())
@@ -374,7 +400,7 @@ def test_the_release_page_compares_the_sources(captioned, model, admin_client):
             response = respond(task)
             ratings = {"true": 4, "complete": 3, "fluent": 5}
             RATINGS.store([(response, {"1": ratings, "2": ratings, "3": ratings})])
-    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    release_campaign(campaign=campaign, name="judged", seed=3, at=NOON)
 
     page = " ".join(admin_client.get("/releases/judged/").content.decode().split())
 
@@ -394,7 +420,7 @@ def test_a_release_says_where_the_rated_captions_came_from(captioned, model):
             ratings = {"true": 4, "complete": 3, "fluent": 5}
             RATINGS.store([(respond(task), {"1": ratings, "2": ratings, "3": ratings})])
 
-    made = freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    made = release_campaign(campaign=campaign, name="judged", seed=3, at=NOON)
 
     assert dict(collection_of(made))["captions that were rated"] == (
         "human imported from files (4 of 9), model imported from files (4 of 9), "
@@ -413,7 +439,7 @@ def test_thumb_has_its_own_questions_from_the_page_to_the_release(
         answer = RATINGS.read(task, dict.fromkeys(RATINGS.field_names(task), "2"))
         for _ in range(2):
             RATINGS.store([(response := respond(task), answer)])
-    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    release_campaign(campaign=campaign, name="judged", seed=3, at=NOON)
     call_command("export", "judged", "--out", str(tmp_path / "out"), stdout=StringIO())
 
     assert RATINGS.summary(response) == "2 2 2 2 2 · 2 2 2 2 2"

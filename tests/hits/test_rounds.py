@@ -11,22 +11,23 @@ from django.urls import reverse
 from annotate.kinds import KINDS
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.reading import parse_config
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Behaviour, Campaign, Response, ResponseStatus
 from annotate.queries.progress import open_work, work_now
 from annotate.services.campaigns import change_campaign, create_campaign
 from annotate.services.drafts import begin_draft
 from corpora.evaluation.references import read_references
 from hits.services.claims import recount_places
+from hits.services.submissions import Reported, take_submissions
 from qualcontrol.models import Assessment, Decision
 from qualcontrol.review.judging import judge
 from qualcontrol.review.undoing import change_verdict, undo_preview
-from qualcontrol.services.discards import withdraw_responses
 from qualcontrol.services.exclusions import (
     exclude_worker,
     exclusion_preview,
     reinstate_worker,
 )
 from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import (
     NOON,
     CaptionSetFactory,
@@ -208,6 +209,28 @@ def test_a_version_of_a_text_that_was_discarded_meanwhile_is_late(campaign, writ
     assert (found.round, found.builds_on) == (2, first)
     assert states(first, found) == [False, False]
     assert DRAFT in writer(campaign).open().content.decode()
+    assert_counters_hold(campaign)
+
+
+def test_a_version_behind_one_of_an_excluded_worker_in_the_same_lot_counts(campaign, writer):
+    writers = [writer(campaign) for _ in range(4)]
+    for each in writers:
+        each.open()
+        each.send(FIRST)
+    for each in (writers[0], writers[3]):
+        exclude_worker(campaign=campaign, worker=each.worker, reason="no", actor=None, at=NOON)
+    lot = [
+        Reported(each.hit, listed("A1", each.account.marketplace_id, **each.fields))
+        for each in writers
+    ]
+
+    take_submissions(campaign=campaign, reported=lot, at=NOON)
+
+    found = Response.objects.order_by("pk")
+    assert [response.worker for response in found] == [each.worker for each in writers]
+    assert states(*found) == [False, True, False, False]
+    late = Decision.objects.filter(reason__startswith="it does not build on")
+    assert [decision.response for decision in late.order_by("response")] == [found[2], found[3]]
     assert_counters_hold(campaign)
 
 
@@ -411,6 +434,25 @@ def test_an_edited_text_is_never_exported_as_written(campaign, chain, tmp_path):
     assert again.tasks.get().payload is None
 
 
+def test_files_have_their_keys_in_the_same_order_in_every_database(campaign, chain, tmp_path):
+    behaviour = Behaviour.objects.filter(response=chain[0])
+    behaviour.update(characters={"typed": 5, "pasted": 0})
+    release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    call_command("export", "v1", format="coco", out=tmp_path / "v1")
+
+    captions = json.loads((tmp_path / "v1" / "captions.json").read_text())
+    assert list(captions["images"][0]) == [
+        *("id", "open_images_id", "file_name", "width", "height", "coco_url", "domain"),
+        *("license_url", "date_captured"),
+    ]
+    chains = json.loads((tmp_path / "v1" / "chains.json").read_text())
+    version = chains["chains"][0]["versions"][0]
+    assert list(version) == [*("round", "text", "kept", "added", "removed", "characters")]
+    assert list(version["characters"]) == ["pasted", "typed"]
+    assert list(chains["rounds"][0]) == sorted(chains["rounds"][0])
+
+
 def test_the_methods_say_how_the_texts_came_about(campaign, chain):
     waiting = make_campaign(draft="", rounds=2, waits_for_verdict=True, review={"share": 1})
     set_ = campaign.config_json["refine"]["draft_set"]
@@ -458,6 +500,19 @@ def test_a_text_from_nothing_is_written(writer):
 
     assert release.images.get().record["origin"] == "written"
     assert KINDS["refine"].tables(release)[2].dicts().__next__()["origin"] == "written"
+
+
+def test_a_text_with_a_withdrawn_version_is_no_draft(campaign, chain):
+    release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    about = {"draft": "", "images": [*campaign.selection.images.all()], "draft_release": "v1"}
+    before = make_campaign(**about)
+    first = chain[0]
+    withdraw_responses(worker=first.worker, responses=[first.pk], actor=None, at=NOON)
+
+    with pytest.raises(CampaignNotPossible, match="no captions in 'v1'"):
+        make_campaign(**about)
+
+    assert before.tasks.get().payload["text"] == THIRD
 
 
 def test_the_preview_of_a_draft_shows_the_first_round(client):

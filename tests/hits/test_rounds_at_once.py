@@ -5,9 +5,10 @@ from contextlib import suppress
 import pytest
 from django.db import connection
 
-from annotate.models import Response, ResponseStatus
-from annotate.services.places import lock_tasks
-from hits.models import Assignment
+from annotate.models import Response, ResponseStatus, Task
+from annotate.services.practice import signed_marks
+from annotate.services.responses import lock_tasks
+from hits.models import Assignment, WorkerAccount
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
 from hits.services.payments import ask_for_rejection, reject_held
@@ -22,9 +23,11 @@ from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, UserFactory
 from tests.hits.framed_work import fields_of, open_page
-from tests.hits.reconcile.test_killed_reconciler import reconcile_in_child
+from tests.hits.opened_pages import listed
+from tests.hits.reconcile.test_reconciler_killed import reconcile_in_child
 from tests.hits.test_rounds import FIRST, SECOND, THIRD, Writer, make_campaign, states
 from tests.races import while_open
+from tests.submitted import take_submission
 from tests.threads import at_once
 
 pytestmark = [
@@ -132,6 +135,27 @@ def test_a_rejection_that_waits_for_a_worker_of_the_text_holds_no_later_one(chai
     )
 
     assert Decision.objects.get(act="REJECT").response == last
+
+
+@needs_row_locks
+def test_a_failed_practice_waits_for_the_workers_of_what_it_discards(chain):
+    """It holds no task meanwhile, as their locks come before those of tasks."""
+    first, campaign = chain[0], chain[0].campaign
+    graded = {"image": "any", "text": FIRST, "good": True, "why": "Complete."}
+    campaign.config_json["practice"] = {"captions": [graded], "pass_mark": 1}
+    campaign.save()
+    account = WorkerAccount.objects.get(worker=first.worker)
+    marks = signed_marks(campaign, account.marketplace_id, "0")
+    report = listed("A9", account.marketplace_id, practice=marks)
+    hit = campaign.hits.first()
+
+    while_open(
+        lambda: lock_workers([chain[2].worker_id]),
+        lambda: take_submission(campaign=campaign, hit=hit, listed=report, at=NOON),
+        meanwhile=lambda: Task.objects.select_for_update(nowait=True).get(pk=first.task_id),
+    )
+
+    assert states(*chain) == [False, False, False]
 
 
 @needs_row_locks

@@ -19,8 +19,8 @@ from annotate.kinds.reading import parse_config
 from annotate.kinds.wording import in_language, page_language
 from annotate.models import Box, Campaign, ClassName, Role
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
-from corpora.language.languages import LANGUAGES
+from corpora.language.languages import LANGUAGES, language_of
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -278,7 +278,7 @@ def german_release():
     task = TaskFactory(campaign=campaign, image=BoxFactory().image)
     for worker in WorkerFactory.create_batch(3):
         ResponseFactory(task=task, worker=worker, text="Ein Hund läuft durch den Park.")
-    return freeze(campaign=campaign, name="leute", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="leute", seed=1, at=NOON)
 
 
 @pytest.mark.parametrize("named", [None, "en"])
@@ -364,6 +364,10 @@ def test_of_a_release_of_several_languages_ratings_use_the_campaigns():
         ("犬が走る。", "。", "犬が走る。"),
         ("a dog runs", ".", "A dog runs."),
         ("هل يركض الكلب؟", ".", "هل يركض الكلب؟"),
+        ("कुत्ता दौड़ता है", language_of("hi-IN").full_stop, "कुत्ता दौड़ता है।"),
+        ("कुत्ता दौड़ता है।", language_of("hi").full_stop, "कुत्ता दौड़ता है।"),
+        ("کتا دوڑتا ہے۔", language_of("ur").full_stop, "کتا دوڑتا ہے۔"),
+        ("สุนัขวิ่ง", language_of("th").full_stop, "สุนัขวิ่ง"),
     ],
 )
 def test_captions_of_all_sources_end_as_their_language_does(text, full_stop, expected):

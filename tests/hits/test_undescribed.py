@@ -13,11 +13,17 @@ from django.test import Client
 from annotate.exports.records import rule_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import Campaign, Response, Task
+from annotate.models import (
+    Behaviour,
+    Campaign,
+    ImportedFile,
+    ReleasedCaption,
+    Response,
+    Task,
+)
 from annotate.queries.progress import open_work
 from annotate.queries.releases import references_of_release
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
 from annotate.services.reports import read_release
 from annotate.services.responses import Answered, discard, restore
 from annotate.templatetags.campaigns import show_answer
@@ -26,10 +32,12 @@ from qualcontrol.models import Assessment
 from qualcontrol.queries.finding import found_responses
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
 from qualcontrol.services.flagging import assess
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     HitFactory,
     HitTypeFactory,
+    ResponseFactory,
     SelectionFactory,
     WorkerAccountFactory,
     WorkerFactory,
@@ -120,7 +128,7 @@ def test_below_the_quorum_a_reason_takes_the_place_of_a_caption(task):
         say(task, text, reason="" if text else DARK)
 
     assert counters(task) == (4, 0, 0)
-    release = freeze(campaign=task.campaign, name="v1", seed=1, at=NOON)
+    release = release_campaign(campaign=task.campaign, name="v1", seed=1, at=NOON)
 
     roles = sorted(release.images.get().captions.values_list("role", flat=True))
     assert roles == ["BASELINE", "REASON", "REFERENCE", "REFERENCE"]
@@ -254,7 +262,7 @@ def test_a_closed_image_is_released_with_its_reasons_and_without_captions(db, tm
     say(closed, reason=DARK)
     for _ in range(4):
         say(described, TEXT)
-    release = freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
     assert not release.is_partial
     assert [len(each) for each in references_of_release(release).values()] == [0, 3]
@@ -280,13 +288,29 @@ def test_a_closed_image_is_released_with_its_reasons_and_without_captions(db, tm
     assert page["reason"] == "REASON"
 
 
+def test_a_release_names_no_file_whose_captions_it_leaves_out(db):
+    task = make(quorum=1).tasks.get()
+    file = ImportedFile.objects.create(name="other.csv", sha256="0" * 64, at=NOON)
+    left_out = ResponseFactory(task=task, imported_from=file)
+    Behaviour.objects.create(response=left_out, characters={"pasted": 20})
+    say(task, reason=DARK)
+
+    release = release_campaign(campaign=task.campaign, name="v1", seed=1, at=NOON)
+
+    assert ReleasedCaption.objects.get().text == DARK
+    assert release.context["imports"] == []
+    assert release.context["writing"] is None
+
+
 def test_hidden_images_hide_their_reasons(db):
     campaign = make()
     task = campaign.tasks.get()
     say(task, reason=DARK)
     say(task, reason=DARK)
 
-    release = freeze(campaign=campaign, name="v1", seed=1, at=NOON, hidden=rule_of(share=1.0))
+    release = release_campaign(
+        campaign=campaign, name="v1", seed=1, at=NOON, hidden=rule_of(share=1.0)
+    )
 
     for name in ("captions.json", "vizwiz.json"):
         assert DARK not in "".join(CAPTIONS.files[name](release)).replace(
@@ -333,7 +357,7 @@ def test_a_reason_is_no_draft_of_a_text_in_rounds(db):
     dark, bright = campaign.tasks.order_by("number")
     say(dark, reason=DARK)
     say(bright, text=TEXT)
-    freeze(campaign=campaign, name="dim-v1", seed=1, at=NOON)
+    release_campaign(campaign=campaign, name="dim-v1", seed=1, at=NOON)
     values = {
         "name": "rounds",
         "kind": "refine",
@@ -346,3 +370,22 @@ def test_a_reason_is_no_draft_of_a_text_in_rounds(db):
 
     drafts = [task.payload and task.payload["text"] for task in rounds.tasks.order_by("number")]
     assert drafts == [None, TEXT]
+
+
+def test_a_draft_from_elsewhere_is_in_the_form_in_which_texts_are_stored(db):
+    """Else a version that changes nothing would not equal it."""
+    campaign = make(images=1, references=1, baselines=0, quorum=1)
+    say(campaign.tasks.get(), text=TEXT)
+    release_campaign(campaign=campaign, name="raw", seed=1, at=NOON)
+    ReleasedCaption.objects.update(text=f"{TEXT.replace(' ', '  ')}\n")
+    values = {
+        "name": "rounds",
+        "kind": "refine",
+        "selection": campaign.selection.name,
+        "budget": "50.00",
+        "refine": {"draft_release": "raw"},
+    }
+
+    rounds = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+
+    assert rounds.tasks.get().payload["text"] == TEXT

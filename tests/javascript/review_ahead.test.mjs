@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Counted, inTurn, pause, recorded } from "../../static/annotate/review_ahead.js";
+import { Counted, inTurn, pause, recorded } from "../../static/qualcontrol/review_ahead.js";
 
 const atOnce = async () => {};
 

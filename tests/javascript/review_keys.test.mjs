@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isTyping, meaning } from "../../static/annotate/review_keys.js";
+import { isTyping, meaning } from "../../static/qualcontrol/review_keys.js";
 
 const looking = { choosing: false, reasons: 6 };
 const choosing = { choosing: true, reasons: 6 };

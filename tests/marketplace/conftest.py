@@ -1,8 +1,9 @@
 """A marketplace on a local port, and its users."""
 
 import os
-import shutil
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +11,33 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from playwright.sync_api import expect, sync_playwright
+from waitress import wasyncore
+from waitress.server import create_server
 
+from tests.chromium import launched
 from tests.marketplace.driver import Marketplace, is_foreign
-from tests.marketplace.serving import serving
 from tests.servers import PATIENCE
+
+
+@contextmanager
+def serving(application: Any, *, threads: int) -> Iterator[str]:
+    """Serve the application until the end of the block; yields its URL."""
+    server = create_server(application, host="127.0.0.1", port=0, threads=threads)
+
+    def run() -> None:
+        with suppress(OSError, ValueError):
+            server.run()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.task_dispatcher.shutdown()
+        server.close()
+        # Connections that clients keep alive would keep the server's loop going for two minutes.
+        wasyncore.close_all(server._map)
+        thread.join(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -48,12 +72,8 @@ def browser() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # The browser's own event loop runs in this thread; the database is used between its calls.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        chromium = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield chromium
-        chromium.close()
+        with launched(playwright) as chromium:
+            yield chromium
 
 
 @pytest.fixture

@@ -146,6 +146,23 @@ def test_accepting_needs_the_forms_token(worker, hit_type):
     assert not worker.assignments.exists()
 
 
+def test_a_title_and_a_description_have_the_direction_of_their_language(worker):
+    hit_type = make_hit_type(title="صف صورة", description="انظر إلى صورة واكتب جملة.")
+    make_current_hit(hit_type)
+
+    for page in ("/", hit_type.get_absolute_url()):
+        assert directions(worker, page, hit_type) == ["auto"] * 2
+    page = accepted(worker, hit_type).get_absolute_url()
+    assert directions(worker, page, hit_type) == ["auto"]
+
+
+def directions(worker, page, hit_type) -> list[str | None]:
+    """The `dir` of the elements that have the title or the description."""
+    main = BeautifulSoup(browser(worker).get(page).content, "lxml").main
+    found = main.find_all(string=[hit_type.title, hit_type.description])
+    return [text.parent.get("dir") for text in found]
+
+
 def test_an_empty_group_says_so(worker, hit_type):
     client = browser(worker)
     submitted(make_worker(), hit_type)

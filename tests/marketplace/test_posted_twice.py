@@ -174,6 +174,17 @@ def test_money_is_paid_in_once_and_the_second_answer_leads_to_the_same_page(oper
     assert second.url == first.url
 
 
+def test_another_amount_after_going_back_is_paid_in_too(operator):
+    requester = make_requester("1.00")
+    key, address = str(uuid4()), f"/operator/requesters/{requester.pk}/money"
+
+    for amount in ("2.50", "4.00"):
+        operator.post(address, {"amount": amount, shared.once.FIELD: key})
+
+    requester.refresh_from_db()
+    assert str(requester.available_balance) == "7.50"
+
+
 def test_a_double_click_accepts_one_hit():
     worker, hit_type = make_worker(), make_hit_type()
     hits = [make_hit(hit_type) for _ in range(3)]
@@ -193,14 +204,28 @@ def test_a_double_click_accepts_one_hit():
     assert worker.assignments.count() == 2
 
 
+def test_the_form_of_a_page_gone_back_to_accepts_another_hit_after_the_first():
+    worker, hit_type = make_worker(), make_hit_type()
+    hits = [make_hit(hit_type) for _ in range(3)]
+    Hit.objects.filter(pk__in=[hit.pk for hit in hits]).update(expires_at=NOON.replace(year=2100))
+    client = Client()
+    client.get("/" + sign_in_url(worker).split("/", 3)[3])
+    address, fields = f"/groups/{hit_type.public_id}/accept", {shared.once.FIELD: str(uuid4())}
+    first = client.post(address, fields).url
+    client.post("/mturk/externalSubmit", {"assignmentId": first.rpartition("/")[2], "text": "A"})
+
+    second, double_click = (client.post(address, fields).url for _ in range(2))
+
+    assert first != second == double_click
+    assert worker.assignments.count() == 2
+
+
 def test_an_unanswered_form_leads_to_the_queue_of_the_worker(rf, monkeypatch):
     monkeypatch.setattr(shared.once, "sleep", lambda _: None)
-    key = uuid4()
-    SentForm.objects.create(key=key, sent_at=NOON.replace(year=2100))
+    form = rf.post("/", {shared.once.FIELD: uuid4()})
+    SentForm.objects.create(key=shared.once.key_of(form), sent_at=NOON.replace(year=2100))
 
-    answer = decorators.carried_out_once(
-        rf.post("/", {shared.once.FIELD: key}), fail, otherwise="queue"
-    )
+    answer = decorators.carried_out_once(form, fail, otherwise="queue")
 
     assert answer.url == "/queue"
 

@@ -3,4 +3,4 @@
 from marketplace.settings import *  # noqa: F403
 from marketplace.settings import INSTALLED_APPS
 
-INSTALLED_APPS = [each for each in INSTALLED_APPS if each != "marketplace.panels"]
+INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "marketplace.panels"]

@@ -39,6 +39,7 @@ from tests.factories import (
     WorkerAccountFactory,
     WorkerFactory,
 )
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, write
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +110,31 @@ def test_a_decision_about_a_worker_leaves_other_workers_and_campaigns_alone(befo
 
     assert kept_about(campaign, worker) != theirs
     assert [kept_about(*pair) for pair in others] == about_others
+
+
+def test_a_bad_verdict_discards_nothing_more_of_a_worker_because_another_is_excluded():
+    review = {**NO_REQUIRED_CHECKS, "discard": "since_first_bad"}
+    campaign, worker, other = (
+        CampaignFactory(config={"review": review}),
+        *WorkerFactory.create_batch(2),
+    )
+    first, later = write(campaign, worker, 2)
+    exclude(campaign, other)
+
+    judge(response=first, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
+
+    assert list(Response.objects.counting()) == [later]
+
+
+def test_only_the_workers_own_bad_verdicts_are_forgiven():
+    campaign, worker, other = CampaignFactory(), *WorkerFactory.create_batch(2)
+    for response in [*write(campaign, worker, 1), *write(campaign, other, 2)]:
+        judge(response=response, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
+    pause(campaign, worker)
+
+    by_person(resume_worker, campaign, worker)
+
+    assert WorkerRisk.objects.get(campaign=campaign, worker=worker).forgiven == 1
 
 
 @pytest.mark.parametrize("service", [pause_worker, propose_exclusion, exclude_worker])

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.kinds import KINDS
+from benchmarks.flags import InMemory, codes_of_captions
 from corpora.language.english import mean_similarities
 from qualcontrol.flags import (
     Conduct,
     Flag,
-    InMemory,
     Neighbour,
     codes,
-    codes_of_captions,
     image_flags,
     lasting_flags,
 )

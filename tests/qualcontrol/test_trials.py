@@ -7,7 +7,7 @@ from annotate.kinds.reading import CampaignFileError, parse_config
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
 from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.review.undoing import change_verdict
+from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker, resume_worker
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import learn
@@ -111,6 +111,41 @@ def test_a_bad_first_response_has_the_whole_trial_judged(campaign, worker):
     assert not may_write(campaign, worker)
 
 
+def undo_by_taking_back(response, reviewer):
+    take_back(campaign=response.campaign, key=response.key, reviewer=reviewer, at=NOON)
+
+
+def undo_by_a_change(response, reviewer):
+    change_verdict(response=response, verdict="GOOD", reason="fine", actor=reviewer, at=NOON)
+
+
+@pytest.mark.parametrize("undo", [undo_by_taking_back, undo_by_a_change])
+def test_a_first_response_that_is_bad_no_longer_needs_no_further_verdicts(campaign, worker, undo):
+    first, second, third = write(campaign, worker, 3)
+    reviewer = UserFactory()
+    judge(first, "BAD", reviewer)
+    judge(second, "GOOD")
+    assert firsts(campaign) == [first, second, third]
+
+    undo(first, reviewer)
+
+    assert firsts(campaign) == [first, second]
+    assert not SpotCheck.objects.filter(response=third).exists()
+    if undo is undo_by_a_change:
+        assert may_write(campaign, worker)
+
+
+def test_a_random_check_stays_when_the_trial_ends(worker):
+    campaign, reviewer = make_campaign(share=1), UserFactory()
+    first, *_ = write(campaign, worker, 3)
+    judge(first, "BAD", reviewer)
+
+    undo_by_taking_back(first, reviewer)
+
+    assert firsts(campaign) == [first]
+    assert campaign.spot_checks.count() == 3
+
+
 def test_a_random_check_within_the_trial_is_judged_as_one_of_the_first(worker):
     campaign = make_campaign(share=1)
     responses = write(campaign, worker, 4)
@@ -211,3 +246,15 @@ def test_a_first_response_whose_verdict_is_changed_to_bad_draws_the_rest(campaig
 
     assert firsts(campaign) == [first, *rest]
     assert not may_write(campaign, worker)
+
+
+def test_a_bad_response_that_was_found_before_the_first_verdict_counts_in_the_trial(
+    campaign, worker
+):
+    responses = write(campaign, worker, 3)
+
+    judge(responses[1], "BAD")
+    judge(responses[0], "BAD")
+
+    assert firsts(campaign) == responses
+    assert state_of(campaign, worker) == "paused"

@@ -5,7 +5,7 @@ import random
 from django.db import transaction
 
 from annotate.models import Campaign, Response, Worker
-from annotate.services.places import lock_tasks
+from annotate.services.responses import lock_tasks
 from qualcontrol.models import Gold
 from qualcontrol.review import judging
 from qualcontrol.services.intake import review_submitted

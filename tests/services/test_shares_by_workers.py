@@ -3,13 +3,16 @@
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
+import psycopg2
 import pytest
 
-from hits.reconcile.run import SHARES, Work
+from hits.reconcile.run import SHARES, ShareWork
 from shared.database.locks import lock_key
-from tests.hits.marketplace_process import running_marketplace
+from tests.hits.marketplace_process import ROOT, running_marketplace
 from tests.services.installation import (
     CELERY,
     Installation,
@@ -53,10 +56,11 @@ for worker in Worker.objects.filter(public_id__in=sys.argv[1:]):
 
 STORED = "SELECT count(*) FROM annotate_response WHERE status = 'SUBMITTED'"
 PAID = "SELECT count(*) FROM hits_assignment WHERE status = 'APPROVED'"
-# The processes that hold any of these locks.
+# The processes that hold any of these locks, and how many they hold.
 HOLDERS = """
-SELECT DISTINCT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+SELECT application_name, count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) IN ({})
+GROUP BY 1
 """
 PAY_AT_ONCE = """
 from annotate.models import Campaign
@@ -88,11 +92,11 @@ def test_two_workers_read_and_pay_in_shares_and_one_of_them_is_killed(answered):
         start_worker(answered, name)
     start_beat(answered)
 
-    killed = kill_one_at_work(answered, Work.READ, done=STORED)
+    killed = kill_one_at_work(answered, ShareWork.READ, done=STORED)
     answered.wait_until(lambda: answered.number(STORED) == HITS, "everything is stored")
     start_worker(answered, f"after-{killed}")
     answered.manage("shell", "--no-imports", "-c", PAY_AT_ONCE)
-    kill_one_at_work(answered, Work.PAY, done=PAID)
+    kill_one_at_work(answered, ShareWork.PAY, done=PAID)
     answered.wait_until(lambda: answered.number(PAID) == HITS, "everything is paid")
 
     assert answered.number("SELECT count(*) FROM hits_assignment") == HITS
@@ -106,30 +110,38 @@ def test_two_workers_read_and_pay_in_shares_and_one_of_them_is_killed(answered):
 
 def start_worker(installation: Installation, name: str) -> None:
     """Start a Celery worker that is one process, and takes one task after the other."""
-    options = ["--pool", "solo", "--hostname", f"{name}@localhost"]
-    installation.start(name, *CELERY, "worker", *options)
+    host = f"{name}@localhost"
+    installation.start(name, *CELERY, "worker", "--pool", "solo", "--hostname", host)
+    ping = [sys.executable, *CELERY, "inspect", "ping", "--destination", host, "--timeout", "5"]
+
+    def answers() -> bool:
+        done = subprocess.run(ping, env=installation.environment, cwd=ROOT, capture_output=True)
+        return done.returncode == 0
+
+    installation.wait_until(answers, f"the worker {name} starts")
 
 
-def kill_one_at_work(installation: Installation, work: Work, *, done: str) -> str:
+def kill_one_at_work(installation: Installation, work: ShareWork, *, done: str) -> str:
     """Kill one of two workers while both have shares and not all is done; return its name."""
-    at_work: list[str] = []
+    installation.wait_until(
+        lambda: 1 in holders(installation, work).values(), f"a share to {work}", every=0.01
+    )
+    with closing(psycopg2.connect(installation.environment["DATABASE_URL"])) as connection:
+        # Nothing more can be read or paid, so that the other worker can begin.
+        connection.cursor().execute("LOCK TABLE hits_assignment IN SHARE MODE")
+        installation.wait_until(lambda: len(holders(installation, work)) == 2, f"two {work}")
+        name = min(holders(installation, work))
+        killed = installation.processes[name]
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        assert installation.number(done) < HITS
+    return name
 
-    def are_both_at_work() -> bool:
-        at_work[:] = holders(installation, work)
-        return len(at_work) == 2
 
-    installation.wait_until(are_both_at_work, f"two workers {work}", every=0.01)
-    killed = installation.processes[at_work[0]]
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    assert installation.number(done) < HITS
-    return at_work[0]
-
-
-def holders(installation: Installation, work: Work) -> list[str]:
-    """The names of the processes that have any share of this work."""
+def holders(installation: Installation, work: ShareWork) -> dict[str, int]:
+    """The numbers of shares of this work that processes have, by their names."""
     locks = ", ".join(str(lock_key(f"sync-1-{work}-{share}")) for share in SHARES)
-    return sorted(name for (name,) in installation.rows(HOLDERS.format(locks)))
+    return dict(installation.rows(HOLDERS.format(locks)))
 
 
 def rewards(installation: Installation) -> tuple[int, int]:

@@ -1,9 +1,19 @@
-"""Numbers that people type into forms, the same on both sites."""
+"""Numbers that people type into forms and options of commands, the same on both sites."""
+
+import re
+from argparse import ArgumentTypeError
 
 import pytest
 from django.core.exceptions import ValidationError
 
-from shared.number_fields import AmountField, NumberField, WholeNumberField
+from shared.number_fields import (
+    PORT,
+    STORED,
+    AmountField,
+    NumberField,
+    WholeNumberField,
+    duration,
+)
 
 
 @pytest.mark.parametrize("field", [AmountField(), NumberField(), WholeNumberField()])
@@ -29,3 +39,25 @@ def test_a_whole_number_has_no_point(text):
 
 def test_decimals_follow_a_point():
     assert (str(AmountField().clean("0.15")), NumberField().clean("1,250.5")) == ("0.15", 1250.5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [(PORT, "65535", 65535), (STORED, str(-(2**63)), -(2**63)), (duration, "0.5", 0.5)],
+)
+def test_an_option_takes_a_number_within_its_limits(kind, given, value):
+    assert kind(given) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (PORT, "0"),
+        (PORT, "65536"),
+        (STORED, str(2**63)),
+        *((duration, text) for text in ("0", "-1", "nan", "inf", "1e300")),
+    ],
+)
+def test_an_option_refuses_a_number_beyond_its_limits(kind, given):
+    with pytest.raises(ArgumentTypeError, match=f"^{re.escape(given)} is not "):
+        kind(given)

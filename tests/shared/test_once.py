@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.template import Context, Template
 
@@ -93,8 +94,23 @@ def test_each_form_on_a_page_has_a_key_of_its_own(rf):
 def test_a_key_is_read_from_a_posted_form_only(rf):
     key = uuid4()
 
-    assert key_of(rf.post("/", {FIELD: key})) == key
+    assert key_of(rf.post("/", {FIELD: key})) == key_of(rf.post("/", {FIELD: key}))
     assert key_of(rf.get("/", {FIELD: key})) is None
     assert key_of(rf.post("/")) is None
     with pytest.raises(ValueError, match="badly formed"):
         key_of(rf.post("/", {FIELD: "a"}))
+
+
+def test_other_entries_another_file_and_another_address_make_another_form(rf):
+    file = SimpleUploadedFile("a.csv", b"a")
+    fields = {FIELD: uuid4(), "name": "a", "kinds": ["a", "b"], "file": file}
+    forms = [
+        ("/", fields),
+        ("/", {**fields, "name": "b"}),
+        ("/", {**fields, "kinds": ["b"]}),
+        ("/", {**fields, "file": SimpleUploadedFile("b.csv", b"a")}),
+        ("/", {**fields, "file": SimpleUploadedFile("a.csv", b"ab")}),
+        ("/other/", fields),
+    ]
+
+    assert len({key_of(rf.post(address, sent)) for address, sent in forms}) == len(forms)

@@ -9,13 +9,10 @@ import socket
 import subprocess
 import sys
 from collections import defaultdict
-from io import StringIO
 from pathlib import Path
 
 import pytest
 import requests
-from django.contrib.auth import get_user_model
-from django.core.management import call_command
 from pycocotools.coco import COCO
 
 from hits.local import (
@@ -305,17 +302,3 @@ def test_a_child_whose_port_another_site_has_taken_is_not_ready(tmp_path, monkey
 def test_a_command_that_fails_is_told_in_one_line():
     with pytest.raises(ProcessFailed, match="`manage.py no_such_command` failed: "):
         manage(["no_such_command"], {})
-
-
-@pytest.mark.django_db
-def test_the_first_administrator_is_made_once_and_can_sign_in():
-    first, second = StringIO(), StringIO()
-
-    call_command("first_admin", stdout=first)
-    call_command("first_admin", stdout=second)
-
-    password = first.getvalue().split("password: ")[1].strip()
-    user = get_user_model().objects.get()
-    assert user.is_superuser
-    assert user.check_password(password)
-    assert second.getvalue() == ""

@@ -6,6 +6,6 @@ from annotate.exports.formats.csv_files import CSV
 from annotate.exports.formats.json_lines import JSON_LINES
 from annotate.exports.formats.parquet import PARQUET
 
-FORMATS = {each.name: each for each in (COCO, JSON_LINES, PARQUET, CSV, CROISSANT)}
+FORMATS = {form.name: form for form in (COCO, JSON_LINES, PARQUET, CSV, CROISSANT)}
 
 __all__ = ["FORMATS", "Format"]

@@ -54,6 +54,9 @@ CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+# mlcroissant joins a record set to what it refers to, and fails if that refers to something else or
+# if there are two. The table of images, to which nearly all tables refer, refers to none.
+JOINED = "images.image_id"
 TYPES = {
     Type.TEXT: "sc:Text",
     Type.TEXTS: "sc:Text",
@@ -127,7 +130,7 @@ def _field(table: Table, column: Column) -> dict[str, Any]:
     }
     if column.type == Type.TEXTS:
         field["repeated"] = True
-    if column.refers_to:
+    if column.refers_to == JOINED:
         field["references"] = {"field": {"@id": column.refers_to.replace(".", "/")}}
     return field
 

@@ -76,9 +76,9 @@ def _images(content: Content) -> Iterator[dict[str, Any]]:
     paths = image_paths(content.images)
     for row in content.images.dicts():
         # Readers infer the type of a column from its first rows, so unknown texts are empty.
-        known = {name: row[name] or "" for name in texts}
-        more = {name: found.get(row["image_id"], []) for name, found in listed.items()}
-        yield row | known | more | {"file_name": paths[row["image_id"]]}
+        stated = {name: row[name] or "" for name in texts}
+        more = {name: by_image.get(row["image_id"], []) for name, by_image in listed.items()}
+        yield row | stated | more | {"file_name": paths[row["image_id"]]}
 
 
 JSON_LINES = Format(

@@ -14,10 +14,11 @@ from django.db.models import F, Value
 from django.db.models.expressions import Combinable
 
 from annotate.exports.files import WORKER, Files, describe, language_key, without_workers
-from annotate.exports.images import image_tables, released
+from annotate.exports.images import image_tables, ordered, released
 from annotate.exports.provenance import import_keys, imports_of, license_name
 from annotate.exports.tables import Asked, Column, Extra, Row, Table, Type
 from annotate.models import Release, ReleasedCaption, Role
+from corpora.wording import counted
 from corpora.writing import CHUNK, json_array, json_file
 
 
@@ -34,13 +35,14 @@ def captions_file(
     """
     records = release.images.values_list("number", "record")
     ids = licence_ids(record for _, record in records)
-    what = f"{release.campaign.config.references} reference captions per image"
+    references = release.config.references
+    content = f"{counted(references, 'reference caption')} per image"
     if release.languages:
-        what += f" in each of {len(release.languages)} languages"
+        content += f" in each of {counted(len(release.languages), 'language')}"
     reasons = _reasons(release, hidden=hidden)
     yield from json_file(
         {
-            "info": describe(release, what),
+            "info": describe(release, content),
             "licenses": licences(ids),
             "images": (
                 image_entry(number, record, ids)
@@ -116,15 +118,15 @@ def vizwiz_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
 
 def offers_reasons(release: Release) -> bool:
     """Whether workers could say that an image cannot be described."""
-    return bool(release.campaign.config.captions.cannot_describe)
+    return bool(release.config.captions.cannot_describe)
 
 
 def _reasons(release: Release, *, hidden: bool) -> defaultdict[int, Counter[str]]:
     """How often each reason was chosen, by the image's number."""
-    found = defaultdict[int, Counter[str]](Counter)
+    reasons = defaultdict[int, Counter[str]](Counter)
     for image, reason, *_ in captions_of(release, Role.REASON, "text", hidden=hidden):
-        found[image][reason] += 1
-    return found
+        reasons[image][reason] += 1
+    return reasons
 
 
 def workers_file(release: Release, *, hidden: bool = False, item: str = "image") -> Iterator[str]:
@@ -176,8 +178,8 @@ def _ratings(release: Release, *, hidden: bool = False) -> Iterator[Row]:
     rows = rows.order_by("image__number", "pk")
     for image, worker, ratings, language in rows.values_list(*columns).iterator(CHUNK):
         of_campaign = [language] if release.languages else []
-        for each in ratings:
-            yield image, worker, each["text"], each["rating"], each["label"], *of_campaign
+        for rated in ratings:
+            yield image, worker, rated["text"], rated["rating"], rated["label"], *of_campaign
 
 
 def _rating_columns(release: Release) -> list[Column]:
@@ -216,11 +218,11 @@ CAPTION_FILES: Files = {
 def own_files(release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
     """The names and texts of the files, with what is asked for."""
     yield "captions.json", captions_file(release, hidden=asked.hidden, domains=asked.domains)
-    if release.campaign.config.baselines:
+    if release.config.baselines:
         yield BASELINE_FILE, baseline_file(release, hidden=asked.hidden)
     if offers_reasons(release):
         yield VIZWIZ_FILE, vizwiz_file(release, hidden=asked.hidden)
-    if release.campaign.config.captions.rate_first:
+    if release.config.captions.rate_first:
         ratings = ratings_file(release, hidden=asked.hidden)
         is_asked = Extra.WORKERS in asked.extras
         yield RATINGS_FILE, ratings if is_asked else without_workers(RATINGS_FILE, ratings)
@@ -258,8 +260,8 @@ def image_entry(
     number: int, record: Mapping[str, Any], licenses: Mapping[str, int]
 ) -> dict[str, Any]:
     """An image as files in COCO's form have it; `licenses` as `licence_ids` returns them."""
-    rest = {key: value for key, value in record.items() if key != "license_url"}
-    return {"id": number, **rest, "license": licenses.get(record["license_url"])}
+    details = {key: value for key, value in ordered(record).items() if key != "license_url"}
+    return {"id": number, **details, "license": licenses.get(record["license_url"])}
 
 
 IMAGE = {
@@ -314,13 +316,13 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
     `item` are the columns that say what a caption is about, with their fields.
     """
     columns = {**item, **COLUMNS}
-    if release.campaign.config.captions.remarks:
+    if release.config.captions.remarks:
         columns[REMARK] = "remark"
     # As in captions.json, English captions have no such column.
     further = [LANGUAGE] if _languages(release) else []
     further += IMPORTED if imports_of(release) else []
     rows = partial(_caption_rows, release, columns.values())
-    found = [
+    tables = [
         Table(
             "captions",
             "One row for each reference caption, image by image in the order of submission.",
@@ -337,7 +339,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
         ),
     ]
     if offers_reasons(release):
-        found.append(
+        tables.append(
             Table(
                 "reasons",
                 "One row for each worker who said that the image cannot be described.",
@@ -345,8 +347,8 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
                 partial(rows, Role.REASON),
             )
         )
-    if release.campaign.config.captions.rate_first:
-        found.append(
+    if release.config.captions.rate_first:
+        tables.append(
             Table(
                 "ratings",
                 "One row for each worker and given caption that the worker rated before writing.",
@@ -354,7 +356,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
                 partial(_ratings, release),
             )
         )
-    return found
+    return tables
 
 
 def _caption_rows(release: Release, fields: Iterable[str], role: Role) -> Iterator[Row]:

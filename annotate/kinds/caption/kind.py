@@ -32,7 +32,7 @@ from annotate.kinds.caption.export import (
 from annotate.kinds.caption.presets import IN_WORDS, PRESETS
 from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.wizard import IMAGES, INSTRUCTIONS
-from annotate.kinds.freezing import Drawn, Part
+from annotate.kinds.freezing import Drawn
 from annotate.kinds.wizard import StepFields
 from annotate.kinds.wording import translated
 from annotate.models import (
@@ -214,19 +214,19 @@ class CaptionKind(TaskKind):
         raw = fields.get(self._field(task), "")
         reason = _chosen(task, config, fields)
         if not reason:
-            found = problems(
+            faults = problems(
                 raw,
                 rules=config.captions,
                 keywords=self._shown_keywords(task),
                 language=config.language,
             )
         else:
-            found = [Problem("both", BOTH)] if normalise(raw) else []
+            faults = [Problem("both", BOTH)] if normalise(raw) else []
         ratings = rate_first.ratings_in(task, fields)
         if len(ratings) < len(rate_first.given_captions(task)):
-            found = [Problem("unrated", rate_first.UNRATED), *found]
-        if found:
-            raise AnswerRefused(translated(found))
+            faults = [Problem("unrated", rate_first.UNRATED), *faults]
+        if faults:
+            raise AnswerRefused(translated(faults))
         return Written.of(normalise(raw), reason, _remark(task, config, fields), ratings)
 
     def read(self, task: Task, fields: Mapping[str, str]) -> str:
@@ -278,12 +278,12 @@ class CaptionKind(TaskKind):
         self, rows: ResponseQuerySet, campaign: Campaign, words: str
     ) -> ResponseQuerySet:
         if connection.vendor == "postgresql":
-            found = with_indexed_words(rows, campaign, words)
+            matching = with_indexed_words(rows, campaign, words)
         else:
-            found = super().with_words(rows, campaign, words)
+            matching = super().with_words(rows, campaign, words)
         if campaign.config.captions.remarks:
-            found |= with_words(rows, "caption__remark", words)
-        return found
+            matching |= with_words(rows, "caption__remark", words)
+        return matching
 
     def answer_context(self, response: Response) -> dict[str, Any]:
         return {"rated": self.rated(response)}
@@ -303,22 +303,16 @@ class CaptionKind(TaskKind):
 
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """The first caption drawn is the human baseline; the others are references in submission
-        order.
+        order. Of several languages, the captions of each image are saved together.
 
         Hidden captions come last, so that the public ones have the same ids in all files.
         """
-        freeze(release, [Part(release.campaign.config, drawn)], numbers)
-
-    def freeze_languages(
-        self, release: Release, parts: Sequence[Part], numbers: Mapping[int, int]
-    ) -> None:
-        """Image by image the captions of each language."""
-        freeze(release, parts, numbers)
+        freeze(release, drawn, numbers)
 
     def files_of(self, release: Release) -> Files:
         """Without `baseline.json`, if the campaign has no baselines, `vizwiz.json`, if workers have
         no reasons to choose, and `ratings.json`, if they rate nothing."""
-        config = release.campaign.config
+        config = release.config
         asked = {
             BASELINE_FILE: config.baselines,
             VIZWIZ_FILE: config.captions.cannot_describe,

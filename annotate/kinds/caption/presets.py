@@ -37,7 +37,7 @@ def _long(target: int, least: int, most: int) -> dict[str, Any]:
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Agrawal et al. 2019, section 3.1.
     "nocaps": {"references": 10, "baselines": 1, "priming": {"share": 1.0}},
-    # Chen et al. 2015, section 3: no priming, 5 or 40 references and one more for comparison.
+    # Chen et al. 2015, section 2: no priming, 5 or 40 references and one more for comparison.
     "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
     "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
     # Gurari et al. 2020, section 3: 5 captions of each image, of which some are the canned sentence
@@ -73,9 +73,20 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
                     "Do not describe what may have happened before or what may happen next."
                 ),
             ),
+            # Without the built-in example that has a name.
+            "bad": (
+                {
+                    "text": gettext_noop("There is a street."),
+                    "why": gettext_noop("says almost nothing"),
+                },
+                {
+                    "text": gettext_noop("Bicycle, person, car, tree, street light, wheel, road."),
+                    "why": gettext_noop("a list, not a sentence"),
+                },
+            ),
         },
     },
-    # Thapliyal et al. 2022. The size of a batch is unchecked; pay and time are ours.
+    # Thapliyal et al. 2022; pay and time are ours.
     "xm3600": {
         "references": 2,
         "baselines": 0,

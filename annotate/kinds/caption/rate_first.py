@@ -12,11 +12,12 @@ from typing import Any
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.rating.answers import Question, field_name, parse
 from annotate.kinds.rating.kind import shown_question
-from annotate.models import Campaign, GivenCaption, Task
+from annotate.models import Campaign, Task
+from annotate.queries.releases import not_withdrawn
 from corpora.language.text import gettext_noop
 
-# The key of a task's payload with the captions to rate.
-RATE_FIRST = "rate_first"
+# The keys of a task's payload with the captions to rate, and with their language if it is known.
+RATE_FIRST, LANGUAGE = "rate_first", "rate_first_language"
 # The words are ours. The last label is no step of the scale.
 QUALITY = Question(
     name="quality",
@@ -44,21 +45,22 @@ def captions_to_rate(campaign: Campaign, images: Sequence[int]) -> dict[int, dic
     rules, team = campaign.config.captions, campaign.team
     if not rules.rate_first:
         return {}
-    sets = team.caption_sets.filter(name=rules.rate_first)
-    if not sets:
+    given_set = team.caption_sets.filter(name=rules.rate_first).first()
+    if given_set is None:
         raise CampaignNotPossible(
             f"captions.rate_first: there is no caption set {rules.rate_first!r}."
         )
+    language = {LANGUAGE: given_set.language} if given_set.language else {}
     given: dict[int, list[str]] = {}
-    rows = GivenCaption.objects.filter(caption_set__in=sets, image__in=images).order_by("number")
+    rows = not_withdrawn(given_set.captions.filter(image__in=images)).order_by("number")
     for image, text in rows.values_list("image_id", "text"):
         given.setdefault(image, []).append(text)
-    found = {}
+    payloads = {}
     for image, texts in given.items():
         rng = random.Random(f"{campaign.config.seed}/{image}")
         most = min(rules.rate_first_captions, len(texts))
-        found[image] = {RATE_FIRST: rng.sample(texts, most)}
-    return found
+        payloads[image] = {RATE_FIRST: rng.sample(texts, most), **language}
+    return payloads
 
 
 def given_captions(task: Task) -> list[str]:
@@ -71,9 +73,14 @@ def rating_fields(task: Task) -> list[str]:
 
 
 def shown(task: Task, fields: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The captions for the page, each with its question."""
+    """The captions for the page, each with its language and its question."""
+    language = (task.payload or {}).get(LANGUAGE, "")
     return [
-        {"text": text, "questions": [shown_question(task, number, QUALITY, fields)]}
+        {
+            "text": text,
+            "language": language,
+            "questions": [shown_question(task, number, QUALITY, fields)],
+        }
         for number, text in enumerate(given_captions(task), start=1)
     ]
 

@@ -1,14 +1,15 @@
 """Copies the drawn captions into a release."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import merge
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby
 from typing import Any
 
+from django.db import connection
+
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.records import ImageRecords, chunks, insert_rows
+from annotate.exports.records import CHUNK, ImageRecords, chunks
 from annotate.kinds.caption import rate_first
-from annotate.kinds.freezing import Candidate, Drawn, Part
+from annotate.kinds.freezing import Candidate, Drawn
 from annotate.models import Caption, Release, ReleasedCaption, Role, Task
 from corpora.writing import dump
 
@@ -28,50 +29,45 @@ COLUMNS = (
 # Images that are saved at once, with all their captions.
 IMAGES_AT_ONCE = 500
 # What was drawn for an image, in one or several languages.
-_Image = Sequence[tuple[Part, Drawn]]
+_Image = Sequence[Drawn]
 
 
 def freeze(
     release: Release,
-    parts: Sequence[Part],
+    drawn: Iterable[Drawn],
     numbers: Mapping[int, int],
     more: Callable[[Task], dict[str, Any]] = lambda _: {},
 ) -> None:
-    """Save the images, and image by image the captions of each part's language; `more` returns
+    """Save the images, and image by image the captions of each language; `more` returns
     further keys of an image's record.
 
     Hidden captions come last. If there are any, what is drawn is read once more for them, instead
     of being held in memory.
     """
     records = ImageRecords(
-        release, (task for images in _images(parts) for task in _tasks(release, images))
+        release, (task for images in _images(drawn) for task in _tasks(release, images))
     )
     hidden: dict[int, int] = {}
-    for images in _images(parts):
+    for images in _images(drawn):
         tasks = _tasks(release, images)
         further = [_context_of(task) | more(task) for task in tasks]
         saved = records.save(tasks, further, keywords_shown=map(_shown, images))
         public = {image.number: image.pk for image in saved if not image.is_hidden}
         hidden |= {image.number: image.pk for image in saved if image.is_hidden}
-        insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, public, numbers))
+        _insert(_rows(release, images, public, numbers))
     if hidden:
-        for images in _images(parts):
-            insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, hidden, numbers))
+        for images in _images(drawn):
+            _insert(_rows(release, images, hidden, numbers))
 
 
-def _images(parts: Sequence[Part]) -> Iterator[list[_Image]]:
-    """What is drawn of all parts, by the number of the image, and then in the order of the parts.
-
-    The campaigns of a family have the same images under the same numbers.
-    """
-    merged = merge(*(zip(repeat(part), part.drawn) for part in parts), key=_number)
-    return chunks((list(group) for _, group in groupby(merged, key=_number)), IMAGES_AT_ONCE)
+def _images(drawn: Iterable[Drawn]) -> Iterator[list[_Image]]:
+    return chunks((list(group) for _, group in groupby(drawn, key=_number)), IMAGES_AT_ONCE)
 
 
 def _shown(image: _Image) -> bool | None:
     """Whether the workers of all the captions saw the keywords; None if that differs or if nobody
     knows."""
-    said = {each.is_primed(task) for _, (task, responses) in image for each in responses}
+    said = {response.is_primed(task) for task, responses in image for response in responses}
     return said.pop() if len(said) == 1 else None
 
 
@@ -81,14 +77,14 @@ def _context_of(task: Task) -> dict[str, str]:
     return {"context": context} if context else {}
 
 
-def _number(drawn: tuple[Part, Drawn]) -> int:
-    return drawn[1].task.number
+def _number(drawn: Drawn) -> int:
+    return drawn.task.number
 
 
 def _tasks(release: Release, images: Sequence[_Image]) -> list[Task]:
     """The tasks of the release's own campaign for these images."""
     if not release.languages:
-        return [drawn.task for ((_, drawn),) in images]
+        return [drawn.task for (drawn,) in images]
     # An image may be complete in another language only.
     numbers = [_number(image[0]) for image in images]
     tasks = release.campaign.tasks.with_material().filter(number__in=numbers)
@@ -103,11 +99,12 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of the captions of those images that are in `keys`, their keys by their numbers."""
     remarks, ratings = _remarks(images := list(images)), _ratings(images)
-    for part, (task, responses) in chain.from_iterable(images):
+    for task, responses in chain.from_iterable(images):
         if task.number not in keys:
             continue
-        language = part.config.language if release.languages else ""
-        for response, role in _roles(responses, part.config):
+        config = task.campaign.config
+        language = config.language if release.languages else ""
+        for response, role in _roles(responses, config):
             yield (
                 keys[task.number],
                 response.pk,
@@ -123,10 +120,28 @@ def _rows(
             )
 
 
+def _insert(rows: Iterator[tuple[Any, ...]]) -> None:
+    """Insert rows of the values of COLUMNS. Objects of the model would take most of the time."""
+    fields: list[Any] = [ReleasedCaption._meta.get_field(name) for name in COLUMNS]
+    columns = ", ".join(field.column for field in fields)
+    row = f"({', '.join(['%s'] * len(COLUMNS))})"
+    most = connection.features.max_query_params
+    size = min(CHUNK, most // len(COLUMNS)) if most else CHUNK
+    with connection.cursor() as cursor:
+        for part in chunks(rows, size):
+            places = ", ".join([row] * len(part))
+            sql = f"INSERT INTO {ReleasedCaption._meta.db_table} ({columns}) VALUES {places}"
+            cursor.execute(sql, [*chain.from_iterable(part)])
+
+
 def _remarks(images: Sequence[_Image]) -> dict[int, str]:
     """The remarks with the responses, by the response."""
-    asked = (drawn for part, drawn in chain.from_iterable(images) if part.config.captions.remarks)
-    keys = [response.pk for drawn in asked for response in drawn.responses]
+    keys = [
+        response.pk
+        for task, responses in chain.from_iterable(images)
+        if task.campaign.config.captions.remarks
+        for response in responses
+    ]
     rows = Caption.objects.filter(pk__in=keys).exclude(remark="")
     return dict(rows.values_list("pk", "remark")) if keys else {}
 
@@ -135,7 +150,7 @@ def _ratings(images: Sequence[_Image]) -> dict[int, str]:
     """The given captions that each response rates, as JSON, by the response."""
     tasks = {
         response.pk: drawn.task
-        for _, drawn in chain.from_iterable(images)
+        for drawn in chain.from_iterable(images)
         if rate_first.given_captions(drawn.task)
         for response in drawn.responses
     }
@@ -146,12 +161,9 @@ def _ratings(images: Sequence[_Image]) -> dict[int, str]:
 def _roles(
     responses: Sequence[Candidate], config: CampaignConfig
 ) -> Iterator[tuple[Candidate, Role]]:
-    """What each response is in the release. An image that as many workers as the quorum could not
-    describe has reasons only."""
+    """What each response is in the release."""
     reasons = [response for response in responses if response.cannot_describe]
     captions = [response for response in responses if not response.cannot_describe]
-    if len(reasons) >= config.captions.cannot_describe_quorum:
-        captions = []
     for response in sorted(captions[config.baselines :], key=lambda response: response.pk):
         yield response, Role.REFERENCE
     for response in captions[: config.baselines]:

@@ -24,7 +24,7 @@ from annotate.kinds.wizard import (
     text_of,
 )
 from annotate.models import CaptionSet
-from corpora.language.text import CaptionRules
+from corpora.language.text import MOST_WORDS, CaptionRules
 
 _UP_TO_BAR = r"((?:[^\\|]|\\.?)*)\|"
 
@@ -57,8 +57,8 @@ class BadExamples(Lines):
     def _parts(self, line: str) -> list[str]:
         """The texts between the bars; all are empty if one is missing."""
         bars = len(self.keys) - 1
-        found = re.fullmatch(_UP_TO_BAR * bars + "(.*)", line, re.DOTALL)
-        return [text_of(part) for part in found.groups()] if found else [""] * len(self.keys)
+        match = re.fullmatch(_UP_TO_BAR * bars + "(.*)", line, re.DOTALL)
+        return [text_of(part) for part in match.groups()] if match else [""] * len(self.keys)
 
 
 class GradedCaptions(BadExamples):
@@ -92,8 +92,8 @@ _DEFAULTS = {
 
 def _lengths(values: dict[str, Any], _team: Team) -> Iterator[tuple[str, str]]:
     style = values.get("captions__style", "sentence")
-    other = _DEFAULTS["sentence" if style == "paragraph" else "paragraph"]
-    if all(values.get(name) == default for name, default in other.items()):
+    defaults = _DEFAULTS["sentence" if style == "paragraph" else "paragraph"]
+    if all(values.get(name) == default for name, default in defaults.items()):
         values.update(_DEFAULTS[style])
     least, most = values.get("captions__least_words"), values.get("captions__most_words")
     target = values.get("captions__target_words")
@@ -165,11 +165,11 @@ INSTRUCTIONS = StepFields(
             most=1000,
             help_text="Chinese, Japanese and Thai words are counted by dictionary.",
         ),
-        "captions__most_words": Whole(label="Words, at most", least=1, most=1500),
+        "captions__most_words": Whole(label="Words, at most", least=1, most=MOST_WORDS),
         "captions__target_words": Whole(
             label="Words to aim at",
             least=1,
-            most=1500,
+            most=MOST_WORDS,
             required=False,
             help_text="Shown while people write. Empty: none.",
         ),

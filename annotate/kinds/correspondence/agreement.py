@@ -43,12 +43,12 @@ def _statements(words: Words) -> set[tuple[int, object]]:
 
 def mean_overlaps(answers: Mapping[int, Words]) -> dict[int, float]:
     """For each answer to one task, its mean overlap with the others; empty for a single answer."""
-    found: dict[int, list[float]] = defaultdict(list)
+    overlaps: dict[int, list[float]] = defaultdict(list)
     for one, other in combinations(answers, 2):
         shared = overlap(answers[one], answers[other])
-        found[one].append(shared)
-        found[other].append(shared)
-    return {key: fmean(shares) for key, shares in found.items()}
+        overlaps[one].append(shared)
+        overlaps[other].append(shared)
+    return {key: fmean(shares) for key, shares in overlaps.items()}
 
 
 def distance(one: Value, other: Value) -> float:

@@ -31,11 +31,15 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
             f"release {name!r} has captions in {', '.join(release.languages)}. Release the English "
             "campaign alone."
         )
-    known = CaptionSet.objects.filter(release=release).first()
-    if known is not None:
-        return known
+    existing = CaptionSet.objects.filter(release=release).first()
+    if existing is not None:
+        return existing
     made = CaptionSet.objects.create(
-        team=team, name=_free_name(name), release=release, created_at=at
+        team=team,
+        name=_free_name(name),
+        release=release,
+        language=release.language,
+        created_at=at,
     )
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
@@ -48,16 +52,16 @@ def _free_name(name: str) -> str:
     start = name[:90]
     taken = {*CaptionSet.objects.filter(name__startswith=start).values_list("name", flat=True)}
     names = chain([name], (f"{start}-{number}" for number in count(2)))
-    return next(each for each in names if each not in taken)
+    return next(candidate for candidate in names if candidate not in taken)
 
 
 def set_named(name: str, team: Team) -> CaptionSet:
     """Return the team's caption set; raises NoSuchCaptions."""
     own = CaptionSet.objects.of_team(team)
-    found = own.filter(name=name).first()
-    if found is None:
+    caption_set = own.filter(name=name).first()
+    if caption_set is None:
         raise NoSuchCaptions(f"there is no caption set {name!r}. Existing names: {_names(own)}.")
-    return found
+    return caption_set
 
 
 def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCaption]:

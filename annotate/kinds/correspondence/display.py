@@ -60,8 +60,8 @@ def judge_payload(response: Response) -> dict[str, Any]:
     numbers = {box.key: box.number for box in shown}
     linked: dict[int, tuple[int, ...]] = {}
     # A submission may name a box that the campaign does not show. Ignore it.
-    known = [(word, numbers[box]) for word, box in links(said) if box in numbers]
-    for word, number in sorted(known):
+    known_links = [(word, numbers[box]) for word, box in links(said) if box in numbers]
+    for word, number in sorted(known_links):
         linked[word] = (*linked.get(word, ()), number)
     return {
         "caption": caption,
@@ -111,15 +111,15 @@ def linked_caption(response: Response) -> LinkedCaption:
     task, words = response.task, response.correspondence.words
     boxes = {box.key: box for box in boxes_of(task, task.campaign.config)}
     # A submission may name a box that the campaign does not show. Ignore it.
-    known = [(number, box) for number, box in links(words) if box in boxes]
+    known_links = [(number, box) for number, box in links(words) if box in boxes]
     marked: dict[int, tuple[int | str, ...]] = {n: (kind,) for n, kind in kinds(words).items()}
-    for number, box in sorted(known, key=lambda link: boxes[link[1]].number):
+    for number, box in sorted(known_links, key=lambda link: boxes[link[1]].number):
         marked[number] = (*marked.get(number, ()), box)
     caption = task.subject.text if task.subject else ""
     return LinkedCaption(
         display_url(task.image),
         list(boxes.values()),
-        {boxes[box].number for _, box in known},
+        {boxes[box].number for _, box in known_links},
         [_piece(text, marks, boxes) for text, marks in brackets.passages(caption, marked)],
     )
 

@@ -65,7 +65,8 @@ from annotate.models import (
     Response,
     Task,
 )
-from annotate.queries.keywords import names_by_label
+from annotate.queries.keywords import names_in
+from annotate.queries.releases import not_withdrawn
 from corpora.errors import DomainError
 from corpora.language.languages import is_english
 from corpora.language.text import Problem, gettext_noop
@@ -154,7 +155,7 @@ class CorrespondenceKind(TaskKind):
         captions = list(_chosen(campaign.caption_set, rules_of(config)))
         images = {caption.image_id for caption in captions}
         boxes = numbered_boxes(images, parts=rules_of(config).parts)
-        names = {} if is_english(config.language) else names_by_label(config.language)
+        names = {} if is_english(config.language) else names_in(config.language)
         for caption in captions:
             if boxes[caption.image_id] and tokens(caption.text):
                 yield new_task(
@@ -206,17 +207,19 @@ class CorrespondenceKind(TaskKind):
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Referent]:
         boxes = boxes_of(task, config)
-        found = tokens(_caption(task))
+        caption_tokens = tokens(_caption(task))
         try:
-            words = _words(task, found, fields)
+            words = _words(task, caption_tokens, fields)
         except ValueError as error:
             raise AnswerRefused(translated([STRANGE])) from error
         if not {box for said in words.values() if isinstance(said, list) for box in said} <= {
             box.key for box in boxes
         }:
             raise AnswerRefused(translated([STRANGE]))
-        hints = _hints(found, boxes, config)
-        missing = [found[number].text for number in sorted(hints) if str(number) not in words]
+        hints = _hints(caption_tokens, boxes, config)
+        missing = [
+            caption_tokens[number].text for number in sorted(hints) if str(number) not in words
+        ]
         if missing:
             raise AnswerRefused([_unanswered(missing)])
         if not words:
@@ -226,7 +229,7 @@ class CorrespondenceKind(TaskKind):
     def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Referent]:
         """The parts of the answer that can be parsed."""
         boxes = set(Box.objects.verified().filter(image=task.image_id).values_list("pk", flat=True))
-        found = {}
+        answers = {}
         for number, token in enumerate(tokens(_caption(task))):
             try:
                 words = _words(task, [token], fields, first=number)
@@ -235,10 +238,10 @@ class CorrespondenceKind(TaskKind):
             for word, said in words.items():
                 kept = said if isinstance(said, str) else [box for box in said if box in boxes]
                 if kept:
-                    found[word] = kept
-        if not found:
+                    answers[word] = kept
+        if not answers:
             raise AnswerMissing(f"The answer contains no word of caption {task.number}.")
-        return found
+        return answers
 
     def fields_of(self, task: Task, answer: Words) -> dict[str, str]:
         """One field for each answered word. Other words are left out, to keep submissions short."""
@@ -284,7 +287,7 @@ def _unanswered(words: Sequence[str]) -> Problem:
 
 
 def _hints(
-    found: Sequence[Token], boxes: Sequence[NumberedBox], config: CampaignConfig
+    caption_tokens: Sequence[Token], boxes: Sequence[NumberedBox], config: CampaignConfig
 ) -> set[int]:
     """The numbers of the words that are marked and need an answer.
 
@@ -292,22 +295,22 @@ def _hints(
     """
     if not is_english(config.language):
         return set()
-    return suggested(found, {box.name for box in boxes})
+    return suggested(caption_tokens, {box.name for box in boxes})
 
 
 def _class_names(
-    boxes: Sequence[NumberedBox], names: Mapping[str, str]
+    boxes: Sequence[NumberedBox], names: Mapping[int, str]
 ) -> dict[str, dict[str, str]] | None:
     """The payload of a task whose boxes' classes have names in the campaign's language."""
-    known = {box.label: names[box.label] for box in boxes if box.label in names}
-    return {CLASS_NAMES: known} if known else None
+    named = {box.label: names[box.class_key] for box in boxes if box.class_key in names}
+    return {CLASS_NAMES: named} if named else None
 
 
 def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCaption]:
     """The set's captions in order, up to the maximum number of images and of captions per image."""
     most, per_image = rules.images or inf, rules.captions_per_image or inf
     taken: Counter[int] = Counter()
-    for caption in caption_set.captions.order_by("number").iterator():
+    for caption in not_withdrawn(caption_set.captions.order_by("number")).iterator():
         is_welcome = caption.image_id in taken or len(taken) < most
         if is_welcome and taken[caption.image_id] < per_image:
             taken[caption.image_id] += 1
@@ -328,11 +331,11 @@ def _fields(task: Task, number: int) -> tuple[str, str]:
 
 
 def _words(
-    task: Task, found: Sequence[Token], fields: Mapping[str, str], *, first: int = 0
+    task: Task, caption_tokens: Sequence[Token], fields: Mapping[str, str], *, first: int = 0
 ) -> dict[str, Referent]:
     """The meanings of the words in the fields, in the caption's order; raises ValueError."""
     words: dict[str, Referent] = {}
-    for number, _ in enumerate(found, start=first):
+    for number, _ in enumerate(caption_tokens, start=first):
         field, also = _fields(task, number)
         said, more = parse(fields.get(field, "")), parse(fields.get(also, ""))
         if isinstance(said, list) and isinstance(more, list):

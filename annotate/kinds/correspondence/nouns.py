@@ -87,13 +87,13 @@ def suggested(words: Sequence[Token], names: Iterable[str]) -> set[int]:
         for number, token in enumerate(words)
         for part in HYPHEN.split(POSSESSIVE.sub("", token.text.casefold()))
     ]
-    found: set[int] = set()
+    numbers: set[int] = set()
     for form in {form for name in names for form in _callings(name)}:
         for place in range(len(written) - len(form) + 1):
             passage = written[place : place + len(form)]
             if all(want & have for want, (_, have) in zip(form, passage, strict=True)):
-                found.update(number for number, _ in passage)
-    return found
+                numbers.update(number for number, _ in passage)
+    return numbers
 
 
 @lru_cache(maxsize=2048)

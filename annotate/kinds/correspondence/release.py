@@ -50,7 +50,9 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
         _sentence(task, given, words)
         for (task, _), given, words in zip(drawn, answers, agreed, strict=True)
     ]
-    outcomes = ({"bracketed": each.bracketed, "agreement": each.agreement} for each in sentences)
+    outcomes = (
+        {"bracketed": sentence.bracketed, "agreement": sentence.agreement} for sentence in sentences
+    )
     images = save_items(release, drawn, numbers, outcomes)
     overall = alpha(unit for given in answers for unit in units(given.words))
     figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
@@ -74,7 +76,7 @@ def _by_number(words: Words, numbers: Mapping[int, int]) -> dict[str, Referent]:
 
     Boxes that are no longer shown are removed, and words without remaining boxes, too.
     """
-    found = {
+    by_number = {
         word: said
         if isinstance(said, str)
         else sorted(numbers[box] for box in said if box in numbers)
@@ -82,7 +84,9 @@ def _by_number(words: Words, numbers: Mapping[int, int]) -> dict[str, Referent]:
     }
     # Sorted, because not every database keeps the order of a JSON object's keys.
     return {
-        word: said for word, said in sorted(found.items(), key=lambda item: int(item[0])) if said
+        word: said
+        for word, said in sorted(by_number.items(), key=lambda item: int(item[0]))
+        if said
     }
 
 

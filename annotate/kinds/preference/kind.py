@@ -105,10 +105,10 @@ class PreferenceKind(RatingKind):
 
     def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
         images = list(selection.selected.values_list("image_id", flat=True))
-        found = captions_to_rate(
+        to_rate = captions_to_rate(
             self.rules(config), images, config.seed, selection.team, config.language
         )
-        return sum(bool(candidates(captions, "")) for _, captions in found)
+        return sum(bool(candidates(captions, "")) for _, captions in to_rate)
 
     def prepare(self, tasks: Sequence[Task]) -> None:
         """Choose the pairs of tasks that no page has shown yet, from the votes so far."""
@@ -235,30 +235,30 @@ class PreferenceKind(RatingKind):
         return {
             "comparisons": [
                 {
-                    "sides": [each["a"], each["b"]],
+                    "sides": [comparison["a"], comparison["b"]],
                     "votes": " · ".join(
                         f"{name}: {_in_words(steps)}"
-                        for name, steps in _steps(each["votes"]).items()
+                        for name, steps in _steps(comparison["votes"]).items()
                     ),
                 }
-                for each in image.record["comparisons"]
+                for comparison in image.record["comparisons"]
             ]
         }
 
 
 def pairs_of(task: Task) -> Sequence[Pair]:
     payload: dict[str, Any] = task.payload or {}
-    found: Sequence[Pair] = payload["pairs"]
-    return found
+    pairs: Sequence[Pair] = payload["pairs"]
+    return pairs
 
 
 def _steps(votes: Iterable[Mapping[str, int]]) -> dict[str, list[int]]:
     """The steps that workers chose for each criterion."""
-    found: dict[str, list[int]] = {}
+    steps: dict[str, list[int]] = {}
     for vote in votes:
         for name in vote.keys() - {"worker"}:
-            found.setdefault(name, []).append(vote[name])
-    return dict(sorted(found.items()))
+            steps.setdefault(name, []).append(vote[name])
+    return dict(sorted(steps.items()))
 
 
 def _in_words(steps: Iterable[int]) -> str:

@@ -79,13 +79,13 @@ def candidates(captions: Sequence[Mapping[str, Any]], seed: str) -> list[dict[st
     A pair has the places of its `captions` in the task, and their `sources`. The captions of a task
     are in random order, so each of two sources is text A as often as the other.
     """
-    found = [
+    chosen = [
         {"captions": [a, b], "sources": [sorted(captions[n]["sources"]) for n in (a, b)]}
         for a, b in combinations(range(len(captions)), 2)
         if not captions[a]["sources"].keys() & captions[b]["sources"].keys()
     ]
-    random.Random(seed).shuffle(found)
-    return found
+    random.Random(seed).shuffle(chosen)
+    return chosen
 
 
 def votes_of(

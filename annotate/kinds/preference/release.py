@@ -37,10 +37,10 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     """Save the release's items, its ranking and its files."""
     drawn = as_submitted(drawn)
     marked: list[Marked] = []
-    entries = [list(_entries(each, numbers, marked)) for each in drawn]
+    entries = [list(_entries(of_task, numbers, marked)) for of_task in drawn]
     save_items(release, drawn, numbers, ({"comparisons": of_image} for of_image in entries))
     rules = release.campaign.config.section_of_kind("preference", Preference)
-    criteria = [_figures(each, drawn, rules, release.seed) for each in rules.criteria]
+    criteria = [_figures(criterion, drawn, rules, release.seed) for criterion in rules.criteria]
     words = {"alpha_of_wrong_words": rounded(marks_alpha(marked))} if rules.marks else {}
     save_figures(release, {"pairs": rules.pairs, **words, "criteria": criteria})
     save_files(release, _files(release, [*chain.from_iterable(entries)]))
@@ -69,9 +69,9 @@ def _entries(
             "a": shown[0],
             "b": shown[1],
             "votes": [
-                {"worker": numbers[each.worker_id], **each.answer[str(number)]}
-                for each in drawn.responses
-                if str(number) in each.answer
+                {"worker": numbers[response.worker_id], **response.answer[str(number)]}
+                for response in drawn.responses
+                if str(number) in response.answer
             ],
         }
 
@@ -84,13 +84,15 @@ def _figures(
     units: list[list[int]] = []
     for task, responses in drawn:
         pairs = (task.payload or {})["pairs"]
-        for each in responses:
-            key = {"image": task.number, "rater": each.worker_id}
-            votes += votes_of(pairs, each.answer, criterion.name, **key)
+        for response in responses:
+            key = {"image": task.number, "rater": response.worker_id}
+            votes += votes_of(pairs, response.answer, criterion.name, **key)
         for number in range(1, len(pairs) + 1):
-            given = [each.answer.get(str(number), {}).get(criterion.name) for each in responses]
+            given = [
+                response.answer.get(str(number), {}).get(criterion.name) for response in responses
+            ]
             units.append([step for step in given if step is not None])
-    found = ranking(votes, [source.name for source in rules.sources], seed)
+    outcome = ranking(votes, [source.name for source in rules.sources], seed)
     steps = Counter(chain.from_iterable(units))
     return {
         "name": criterion.name,
@@ -101,21 +103,21 @@ def _figures(
         "alpha": rounded(alpha_of(units, "ordinal")),
         "ranking": [
             {
-                "source": each.source,
-                "strength": rounded(each.strength),
-                "low": rounded(each.low),
-                "high": rounded(each.high),
-                "votes": each.votes,
+                "source": ranked.source,
+                "strength": rounded(ranked.strength),
+                "low": rounded(ranked.low),
+                "high": rounded(ranked.high),
+                "votes": ranked.votes,
             }
-            for each in found.ranked
+            for ranked in outcome.ranked
         ],
         "orders": [
             {
-                "above": found.ranked[above].source,
-                "below": found.ranked[below].source,
+                "above": outcome.ranked[above].source,
+                "below": outcome.ranked[below].source,
                 "chance_wrong": rounded(chance),
             }
-            for (above, below), chance in found.wrong.items()
+            for (above, below), chance in outcome.wrong.items()
         ],
     }
 
@@ -160,7 +162,7 @@ def tables(release: Release) -> list[Table]:
     criterion = Column("criterion", Type.TEXT, "name of the criterion")
     a = Column("a", Type.TEXT, "id of text A", refers_to="captions.id")
     b = Column("b", Type.TEXT, "id of text B", refers_to="captions.id")
-    known = Column("votes_known", Type.INTEGER, "responses known when the pair was chosen")
+    votes_known = Column("votes_known", Type.INTEGER, "responses known when the pair was chosen")
     return [
         *image_tables(release),
         Table(
@@ -179,7 +181,7 @@ def tables(release: Release) -> list[Table]:
             "votes",
             "One row for each comparison, worker and criterion.",
             [
-                *(IMAGE, a, b, known, RESPONSE, WORKER, criterion),
+                *(IMAGE, a, b, votes_known, RESPONSE, WORKER, criterion),
                 Column("step", Type.INTEGER, "from 1, A is much better, to 5, B is much better"),
             ],
             partial(_votes, release),
@@ -211,6 +213,7 @@ def _comparisons(release: Release) -> Iterator[Entry]:
 
 
 def _sides_of_all(release: Release) -> Iterator[Entry]:
+    """Both captions of each comparison, with the number of their image."""
     for entry in _comparisons(release):
         yield from ({"image_id": entry["image_id"], **entry[side]} for side in "ab")
 
@@ -229,16 +232,16 @@ def _votes(release: Release) -> Iterator[Row]:
             worker = vote["worker"]
             response = numbers[entry["image_id"], worker]
             given = ((name, vote[name]) for name in names if name in vote)
-            yield from ((*place, response, worker, *each) for each in given)
+            yield from ((*place, response, worker, *answer) for answer in given)
 
 
 def _ranking(release: Release) -> Iterator[Row]:
     for criterion in release.figures["criteria"]:
-        for each in criterion["ranking"]:
-            yield (criterion["name"], *(each[column.name] for column in RANKING))
+        for ranked in criterion["ranking"]:
+            yield (criterion["name"], *(ranked[column.name] for column in RANKING))
 
 
 def _orders(release: Release) -> Iterator[Row]:
     for criterion in release.figures["criteria"]:
-        for each in criterion["orders"]:
-            yield (criterion["name"], each["above"], each["below"], each["chance_wrong"])
+        for order in criterion["orders"]:
+            yield (criterion["name"], order["above"], order["below"], order["chance_wrong"])

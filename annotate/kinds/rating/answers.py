@@ -226,10 +226,12 @@ def points_of(ratings: Ratings, questions: Sequence[Question]) -> dict[str, floa
     2022, section 2.1). There is none if an answer is missing.
     """
     points = {
-        each.name: each.points_of(ratings[each.name]) for each in questions if each.name in ratings
+        question.name: question.points_of(ratings[question.name])
+        for question in questions
+        if question.name in ratings
     }
     if TOTAL in scored_names(questions) and len(points) == len(questions):
-        penalties = {each.name for each in questions if each.is_penalty}
+        penalties = {question.name for question in questions if question.is_penalty}
         mean = fmean(value for name, value in points.items() if name not in penalties)
         points[TOTAL] = mean + sum(points[name] for name in penalties)
     return points
@@ -242,7 +244,7 @@ def field_name(question: str, caption: int, task: int) -> str:
 
 def parse(fields: Mapping[str, str], *, captions: int, task: int, scales: Scales) -> dict[str, Any]:
     """The ratings in the fields, without missing and invalid ones."""
-    found: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     for caption in range(1, captions + 1):
         given = {name: fields.get(field_name(name, caption, task), "") for name in scales}
         ratings = {
@@ -251,8 +253,8 @@ def parse(fields: Mapping[str, str], *, captions: int, task: int, scales: Scales
             if value in list("12345")[: scales[name]]
         }
         if ratings:
-            found[str(caption)] = ratings
-    return found
+            answer[str(caption)] = ratings
+    return answer
 
 
 def ratings_of(answer: Answer) -> dict[str, Ratings]:
@@ -285,12 +287,12 @@ def similarity(one: Answer, other: Answer) -> float:
 
 def mean_similarities(answers: Mapping[int, Answer]) -> dict[int, float]:
     """For each answer to one task, its mean similarity to the others."""
-    found: dict[int, list[float]] = {key: [] for key in answers}
+    similarities: dict[int, list[float]] = {key: [] for key in answers}
     for one, other in combinations(answers, 2):
         alike = similarity(answers[one], answers[other])
-        found[one].append(alike)
-        found[other].append(alike)
-    return {key: fmean(shares) if shares else 0.0 for key, shares in found.items()}
+        similarities[one].append(alike)
+        similarities[other].append(alike)
+    return {key: fmean(shares) if shares else 0.0 for key, shares in similarities.items()}
 
 
 def missing(answer: Answer, captions: int, names: Iterable[str]) -> list[int]:

@@ -173,7 +173,7 @@ class RatingKind(TaskKind):
         captions: Sequence[Mapping[str, Any]],
     ) -> dict[str, Any] | None:
         """What the task about an image stores; None if these captions make no task."""
-        scales = [(each.name, len(each.labels)) for each in questions_of(config)]
+        scales = [(question.name, len(question.labels)) for question in questions_of(config)]
         return {"captions": captions, "scales": scales, MARKS: self.rules(config).marks}
 
     def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
@@ -226,7 +226,7 @@ class RatingKind(TaskKind):
         questions = questions_of(config)
         return {
             "own_questions": rules_of(config).questions,
-            "questions": [gettext(each.text) for each in questions],
+            "questions": [gettext(question.text) for question in questions],
         }
 
     def script_texts(self) -> dict[str, Any]:
@@ -291,12 +291,12 @@ class RatingKind(TaskKind):
     def marked(self, response: Response) -> list[dict[str, Any]]:
         """The captions of the page, each with what the worker marked."""
         marks = response.answer.content.get(MARKS, {})
-        found = []
+        marked = []
         for number, text in enumerate(self.texts(response.task), start=1):
             mark = marks.get(str(number), {})
             wrong = Marked(text, {0: mark}).spans(0)
-            found.append({"text": text, "wrong": wrong, "missing": mark.get("missing", "")})
-        return found
+            marked.append({"text": text, "wrong": wrong, "missing": mark.get("missing", "")})
+        return marked
 
     def summary(self, response: Response) -> str:
         """The ratings of each caption, in the order of the questions: `5 4 5 · 2 1 5`."""

@@ -34,14 +34,14 @@ def mark_names(texts: Sequence[str], task: int) -> Iterator[str]:
 
 def parse_marks(fields: Mapping[str, str], texts: Sequence[str], task: int) -> dict[str, Any]:
     """The marks of each caption that has any."""
-    found = {}
+    marks = {}
     for caption, text in enumerate(texts, start=1):
         words = range(1, len(tokens(text)) + 1)
         wrong = [word for word in words if fields.get(_wrong(word, caption, task))]
         missing = " ".join(fields.get(_missing(caption, task), "").split())[:MOST_MISSING]
         if wrong or missing:
-            found[str(caption)] = {"wrong": wrong, "missing": missing}
-    return found
+            marks[str(caption)] = {"wrong": wrong, "missing": missing}
+    return marks
 
 
 def mark_fields(marks: Mapping[str, Mark], task: int) -> dict[str, str]:
@@ -94,7 +94,7 @@ class Marked(NamedTuple):
         """For each word, 1 for each worker who marked it, and 0 for each other one."""
         wrong = [set(mark.get("wrong", ())) for mark in self.marks.values()]
         return [
-            [int(number in each) for each in wrong]
+            [int(number in numbers) for numbers in wrong]
             for number in range(1, len(tokens(self.text)) + 1)
         ]
 

@@ -120,9 +120,9 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     drawn = as_submitted(drawn)
     questions = questions_of(release.campaign.config)
     names = scored_names(questions)
-    captions = [list(_rated(each, numbers, questions)) for each in drawn]
+    captions = [list(_rated(of_task, numbers, questions)) for of_task in drawn]
     every = list(chain.from_iterable(captions))
-    save_items(release, drawn, numbers, (_shown(each, names) for each in captions))
+    save_items(release, drawn, numbers, (_shown(rated, names) for rated in captions))
     save_figures(release, _figures(release, every, names))
     images = {task.number: image_names(task.image) for task, _ in drawn}
     save_files(release, _files(release, every, images, questions))
@@ -150,8 +150,8 @@ def marked_caption(
     if not (drawn.task.payload or {}).get(MARKS):
         return None
     marks = {
-        numbers[each.worker_id]: each.answer.get(MARKS, {}).get(str(number), {})
-        for each in drawn.responses
+        numbers[response.worker_id]: response.answer.get(MARKS, {}).get(str(number), {})
+        for response in drawn.responses
     }
     return Marked(text, marks)
 
@@ -174,11 +174,11 @@ def _shown(captions: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
     return {
         "captions": [
             {
-                "text": each.text,
-                "sources": sorted(each.sources),
-                "scores": [*each.scores(names).items()],
+                "text": caption.text,
+                "sources": sorted(caption.sources),
+                "scores": [*caption.scores(names).items()],
             }
-            for each in captions
+            for caption in captions
         ]
     }
 
@@ -187,7 +187,7 @@ def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) 
     """Agreement, scores and differences of the whole release."""
     rules = rules_of(release.campaign.config)
     sources = [source.name for source in rules.sources]
-    words = marks_alpha(each.marked for each in captions if each.marked)
+    words = marks_alpha(caption.marked for caption in captions if caption.marked)
     alphas = {name: alpha(captions, name) for name in names}
     scores = source_scores(captions, sources, names, release.seed)
     apart = differences(captions, sources, names, release.seed)
@@ -204,11 +204,11 @@ def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) 
         ],
         "differences": [
             {
-                "source": one,
-                "minus": other,
-                "scores": {name: score.entry() for name, score in found.items()},
+                "source": first,
+                "minus": second,
+                "scores": {name: score.entry() for name, score in of_pair.items()},
             }
-            for (one, other), found in apart.items()
+            for (first, second), of_pair in apart.items()
         ],
     }
 
@@ -254,8 +254,8 @@ RATINGS = [CAPTION, IMAGE, RESPONSE, WORKER]
 def tables(release: Release) -> list[Table]:
     """`images`, `boxes`, `captions`, `source_captions`, `ratings`, `scores`, `differences`,
     `marks` and `responses`."""
-    questions = questions_of(release.campaign.config)
-    texts = {each.name: each.text for each in questions}
+    questions = questions_of(release.config)
+    texts = {question.name: question.text for question in questions}
     names = scored_names(questions)
     return [
         *image_tables(release),

@@ -60,7 +60,7 @@ def alpha(captions: Sequence[Rated], question: str) -> float | None:
 
 def marks_alpha(marked: Iterable[Marked]) -> float | None:
     """Krippendorff's alpha with the nominal metric: whether workers marked each word as wrong."""
-    return alpha_of((given for each in marked for given in each.words()), "nominal")
+    return alpha_of((given for caption in marked for given in caption.words()), "nominal")
 
 
 def alpha_of(
@@ -93,14 +93,14 @@ def differences(
     captions: Sequence[Rated], sources: Sequence[str], names: Sequence[str], seed: int
 ) -> dict[tuple[str, str], dict[str, Score]]:
     """For each pair of sources and each question, the first source's score minus the second's."""
-    found: dict[tuple[str, str], dict[str, Score]] = {}
-    for one, other in combinations(sources, 2):
-        found[one, other] = {}
+    scores: dict[tuple[str, str], dict[str, Score]] = {}
+    for first, second in combinations(sources, 2):
+        scores[first, second] = {}
         for name in names:
-            mine, theirs = (_by_image(captions, source, name) for source in (one, other))
+            mine, theirs = (_by_image(captions, source, name) for source in (first, second))
             apart = {image: mine[image] - theirs[image] for image in mine if image in theirs}
-            found[one, other][name] = _score(apart, seed)
-    return found
+            scores[first, second][name] = _score(apart, seed)
+    return scores
 
 
 def _by_image(captions: Sequence[Rated], source: str, question: str) -> dict[int, float]:
@@ -110,7 +110,7 @@ def _by_image(captions: Sequence[Rated], source: str, question: str) -> dict[int
         score = _mean(caption.given(question))
         if source in caption.sources and score is not None:
             scores.setdefault(caption.image, []).append(score)
-    return {image: float(np.mean(found)) for image, found in scores.items()}
+    return {image: float(np.mean(of_image)) for image, of_image in scores.items()}
 
 
 def _score(by_image: Mapping[int, float], seed: int) -> Score:

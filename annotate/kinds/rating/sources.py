@@ -13,11 +13,13 @@ from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.rating.answers import Rating, Source
 from annotate.kinds.wizard import RESPONSES, SELECTION, Choices, StepFields, listed
 from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task
-from corpora.language.languages import ENGLISH, language_of
+from annotate.queries.releases import not_withdrawn
+from corpora.language.languages import ENGLISH, FULL_STOPS, language_of
+from corpora.language.text import normalise
 
 ROLES = {"references": Role.REFERENCE, "baseline": Role.BASELINE}
 
-FULL_STOPS = ".。"
+ENDINGS = "".join({".", "。", *FULL_STOPS.values()})
 OTHER_ENDINGS = ("!", "?", "…", "！", "？", "؟")
 
 # Captions of each image by its primary key.
@@ -57,7 +59,7 @@ def _shared(
         source.name: _captions(source, images, team, language, rules.key)
         for source in rules.sources
     }
-    shared = [image for image in images if all(image in found for found in given.values())]
+    shared = [image for image in images if all(image in captions for captions in given.values())]
     if not shared:
         raise CampaignNotPossible(
             f"{rules.key}.sources: no image of the selection has a caption of every source."
@@ -73,17 +75,17 @@ def _captions(
     source: Source, images: Iterable[int], team: Team, language: str, key: str
 ) -> Captions:
     """The source's captions of these images; raises CampaignNotPossible if it has none."""
-    wanted, found = set(images), defaultdict[int, list[str]](list)
+    wanted, captions = set(images), defaultdict[int, list[str]](list)
     for image, text in _rows(source, team, language):
         if image in wanted:
-            found[image].append(text)
-    if not found:
+            captions[image].append(text)
+    if not captions:
         where = f"release {source.release!r}" if source.release else f"set {source.caption_set!r}"
         raise CampaignNotPossible(
             f"{key}.sources: the {where} has no captions of the selection's images. Of a release "
             f"of several languages, only those in the campaign's language are used ({language})."
         )
-    return dict(found)
+    return dict(captions)
 
 
 def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]]:
@@ -93,10 +95,11 @@ def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]
             role=ROLES[source.role],
             # Captions have a language in releases of several languages only.
             language__in=["", language],
+            response__withdrawn_at=None,
         )
         return released.order_by("pk").values_list("image__task__image", "text").iterator()
     sets = CaptionSet.objects.of_team(team).filter(name=source.caption_set)
-    given = GivenCaption.objects.filter(caption_set__in=sets)
+    given = not_withdrawn(GivenCaption.objects.filter(caption_set__in=sets))
     return given.order_by("number").values_list("image", "text").iterator()
 
 
@@ -117,7 +120,9 @@ def _mixed(
     for source in rules.sources:
         texts = given[source.name][image]
         for text in rng.sample(texts, min(source.per_image, len(texts))):
-            shown = in_same_form(text, full_stop) if rules.same_form else text
+            # Captions from elsewhere may have blanks that a browser does not show.
+            plain = normalise(text)
+            shown = in_same_form(plain, full_stop) if rules.same_form else plain
             by_text[shown].setdefault(source.name, text)
     captions = [{"text": text, "sources": sources} for text, sources in by_text.items()]
     rng.shuffle(captions)
@@ -133,7 +138,7 @@ def captions_of(task: Task) -> list[dict[str, Any]]:
 def in_same_form(text: str, full_stop: str = ".") -> str:
     """The text with a capital letter and the full stop of its language, so that neither reveals its
     source."""
-    text = text.strip().rstrip(FULL_STOPS).rstrip()
+    text = text.strip().rstrip(ENDINGS).rstrip()
     ending = "" if text.endswith(OTHER_ENDINGS) else full_stop
     return f"{text[:1].upper()}{text[1:]}{ending}"
 
@@ -193,12 +198,12 @@ class Sources(Choices):
         return [_Place.of(row).value for row in listed(value) if isinstance(row, dict)]
 
     def as_value(self, cleaned: Any) -> list[Any] | None:
-        found: list[dict[str, Any]] = []
+        sources: list[dict[str, Any]] = []
         for value in cleaned or ():
             place = _Place(*value.split("|", 2))
-            taken = [str(row.get("name")) for row in [*found, *self.rows.values()]]
-            found.append(self.rows.get(place) or place.row(taken))
-        return found
+            taken = [str(row.get("name")) for row in [*sources, *self.rows.values()]]
+            sources.append(self.rows.get(place) or place.row(taken))
+        return sources
 
 
 def _offered(team: Team) -> Iterator[_Place]:

@@ -22,8 +22,8 @@ def parts(before: str, after: str) -> Iterator[Part]:
     """The two texts as one, in parts. A word with other punctuation after it is another word."""
     old, new = _units(before), _units(after)
     # By words without spaces, so that the end of a text does not count as changed.
-    found = LCSseq.opcodes([unit.strip() for unit in old], [unit.strip() for unit in new])
-    for is_kept, group in groupby(found, key=lambda operation: operation.tag == "equal"):
+    changes = LCSseq.opcodes([unit.strip() for unit in old], [unit.strip() for unit in new])
+    for is_kept, group in groupby(changes, key=lambda operation: operation.tag == "equal"):
         operations = list(group)
         first, last = operations[0], operations[-1]
         removed, added = old[first.src_start : last.src_end], new[first.dest_start : last.dest_end]

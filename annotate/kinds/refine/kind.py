@@ -42,6 +42,7 @@ from annotate.models import (
     Role,
     Task,
 )
+from annotate.queries.releases import not_withdrawn
 from corpora.language.languages import language_of
 from corpora.language.text import gettext_noop, normalise, problems
 
@@ -85,17 +86,23 @@ def drafts(rules: Refine, team: Team, language: str) -> Mapping[int, dict[str, s
     elif rules.draft_release:
         key, name = "draft_release", rules.draft_release
         rows = _of_release(name, team, language)
+        releases = Release.objects.of_team(team).filter(name=name)
+        if not rules.joins_captions and releases.filter(images__task__serial__gt=0).exists():
+            raise CampaignNotPossible(
+                f"refine.joins_captions: release {name!r} describes regions of the images. Set it "
+                "to true, so that a draft is the captions of all regions."
+            )
     else:
         return {}
-    found: dict[int, dict[str, str]] = {}
+    drafts: dict[int, dict[str, str]] = {}
     for image, text, origin in rows:
-        if image not in found:
-            found[image] = {"text": text, "origin": origin}
+        if image not in drafts:
+            drafts[image] = {"text": text, "origin": origin}
         elif rules.joins_captions:
-            found[image]["text"] += f" {text}"
-    if not found:
+            drafts[image]["text"] += f" {text}"
+    if not drafts:
         raise CampaignNotPossible(f"refine.{key}: there are no captions in {name!r}.")
-    return found
+    return drafts
 
 
 # The primary key of an image, a text about it, and the text's origin.
@@ -104,21 +111,23 @@ _Row = tuple[int, str, str]
 
 def _of_set(name: str, team: Team) -> Iterator[_Row]:
     sets = CaptionSet.objects.of_team(team).filter(name=name)
-    given = GivenCaption.objects.filter(caption_set__in=sets).order_by("number")
-    for image, text in given.values_list("image", "text"):
+    given = not_withdrawn(GivenCaption.objects.filter(caption_set__in=sets))
+    for image, text in given.order_by("number").values_list("image", "text"):
         yield image, text, f"edited from caption set {name}"
 
 
 def _of_release(name: str, team: Team, language: str) -> Iterator[_Row]:
     releases = Release.objects.of_team(team).filter(name=name)
     captions = ReleasedCaption.objects.filter(image__release__in=releases)
-    captions = captions.exclude(role=Role.REASON)
+    captions = captions.exclude(role=Role.REASON).filter(response__withdrawn_at=None)
     captions = captions.filter(language__in=["", language]).order_by("pk")
     for image, text in captions.values_list("image__task__image", "text"):
-        yield image, text, f"edited from release {name}"
+        yield image, normalise(text), f"edited from release {name}"
     for release in releases:
-        records = release.images.filter(record__has_key="origin").order_by("number")
-        for image, record in records.values_list("task__image", "record"):
+        records = release.images.filter(record__has_key="origin")
+        # The last text has parts of all versions.
+        records = records.exclude(answers__response__withdrawn_at__isnull=False)
+        for image, record in records.order_by("number").values_list("task__image", "record"):
             earlier = "" if record["origin"] == WRITTEN else f", {record['origin']}"
             yield image, record["text"], f"edited from release {name}{earlier}"
 
@@ -277,9 +286,9 @@ class RefineKind(TaskKind):
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
         text, _ = self.field_names(task)
-        found = problems(fields.get(text, ""), rules=config.captions, language=config.language)
-        if found:
-            raise AnswerRefused(translated(found))
+        faults = problems(fields.get(text, ""), rules=config.captions, language=config.language)
+        if faults:
+            raise AnswerRefused(translated(faults))
         return self.read(task, fields)
 
     def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -289,14 +298,14 @@ class RefineKind(TaskKind):
         if not text:
             raise AnswerMissing(f"The answer contains no text for image {task.number}.")
         base = _version(task, fields.get(base_field, ""))
-        found = list(parts(_text_of(base, task), text))
+        changes = list(parts(_text_of(base, task), text))
         return {
             "text": text,
             "base": str(base.key) if base else "",
-            "new": " ".join(part.text.strip() for part in found if part.what == "added"),
+            "new": " ".join(part.text.strip() for part in changes if part.what == "added"),
             "words": {
-                what: sum(part.words for part in found if part.what == what)
-                for what in ("kept", "added", "removed")
+                part_kind: sum(part.words for part in changes if part.what == part_kind)
+                for part_kind in ("kept", "added", "removed")
             },
         }
 
@@ -317,7 +326,9 @@ class RefineKind(TaskKind):
         return bool(answer["words"]["kept"] + answer["words"]["removed"])
 
     def signs(self, answer: Any, _config: CampaignConfig) -> list[Sign]:
-        kept, added, removed = (answer["words"][what] for what in ("kept", "added", "removed"))
+        kept, added, removed = (
+            answer["words"][part_kind] for part_kind in ("kept", "added", "removed")
+        )
         changed, words = max(added, removed), kept + removed
         if not words or changed >= HARDLY_CHANGED * words:
             return []

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from annotate.exports.files import WORKER, Files, describe, language_key, responses_table
-from annotate.exports.images import image_tables
+from annotate.exports.images import image_tables, ordered
 from annotate.exports.tables import CHUNK, Column, Row, Table, Type
 from annotate.kinds.caption.export import LANGUAGE
 from annotate.kinds.freezing import Drawn, as_submitted, save_figures, save_items
@@ -41,7 +41,7 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     drawn = as_submitted(drawn)
     behaviours = Behaviour.objects.filter(response__campaign=release.campaign)
     ways = dict(behaviours.values_list("response", "characters"))
-    records = [_record(each, ways) for each in drawn]
+    records = [_record(of_task, ways) for of_task in drawn]
     save_items(release, drawn, numbers, records)
     save_figures(release, {"rounds": _rounds(drawn, records, is_english(release.language))})
 
@@ -67,14 +67,14 @@ def _rounds(
 ) -> list[dict[str, Any]]:
     """What each round gained: means over the images. Garg et al. 2024 report the time of a round,
     the length of its texts, and how similar they are to those of the round before."""
-    found = []
+    rounds = []
     for number in range(len(records[0]["versions"])):
         texts = [record["versions"][number]["text"] for record in records]
         before = [_before(record, number) for record in records]
         pairs = list(zip(before, texts, strict=True))
-        seconds = [each.responses[number].seconds for each in drawn]
-        known = [value for value in seconds if value is not None]
-        found.append(
+        seconds = [of_task.responses[number].seconds for of_task in drawn]
+        measured = [value for value in seconds if value is not None]
+        rounds.append(
             {
                 "round": number + 1,
                 "words": _mean(len(tokens(text)) for text in texts),
@@ -83,10 +83,10 @@ def _rounds(
                 if english
                 else None,
                 "unchanged": sum(old == new for old, new in pairs),
-                "seconds": _mean(known) if known else None,
+                "seconds": _mean(measured) if measured else None,
             }
         )
-    return found
+    return rounds
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -114,7 +114,8 @@ def captions_file(release: Release) -> Iterator[str]:
         {
             "info": describe(release, "texts in rounds"),
             "images": (
-                {"id": number, **{key: record[key] for key in record if key not in OWN}}
+                {"id": number}
+                | {key: value for key, value in ordered(record).items() if key not in OWN}
                 for number, record in _records(release)
             ),
             "annotations": (
@@ -134,7 +135,8 @@ def captions_file(release: Release) -> Iterator[str]:
 def chains_file(release: Release) -> Iterator[str]:
     """`chains.json`: each image's draft and all versions, and what each round gained."""
     chains = (_chain(*row) for row in _with_workers(release))
-    yield from json_file({"rounds": release.figures["rounds"], "chains": chains})
+    rounds = [dict(sorted(each.items())) for each in release.figures["rounds"]]
+    yield from json_file({"rounds": rounds, "chains": chains})
 
 
 def _chain(number: int, record: Mapping[str, Any], workers: Sequence[int]) -> dict[str, Any]:
@@ -147,8 +149,8 @@ def _chain(number: int, record: Mapping[str, Any], workers: Sequence[int]) -> di
                 "round": place,
                 "worker": worker,
                 "text": version["text"],
-                **version["words"],
-                "characters": version["characters"],
+                **{what: version["words"][what] for what in WORDS},
+                "characters": (ways := version["characters"]) and dict(sorted(ways.items())),
             }
             for place, (version, worker) in enumerate(
                 zip(record["versions"], workers, strict=True), start=1
@@ -197,7 +199,10 @@ def tables(release: Release) -> list[Table]:
             ROUND,
             Column("text", Type.TEXT, "the text after this round"),
             ORIGIN,
-            *(Column(f"words_{what}", Type.INTEGER, f"number of words {what}") for what in WORDS),
+            *(
+                Column(f"words_{change}", Type.INTEGER, f"number of words {change}")
+                for change in WORDS
+            ),
             WORKER,
         ],
         partial(_versions, release),
@@ -229,5 +234,5 @@ def _versions(release: Release) -> Iterator[Row]:
         for place, (version, worker) in enumerate(
             zip(record["versions"], workers, strict=True), start=1
         ):
-            counts = [version["words"][what] for what in WORDS]
+            counts = [version["words"][change] for change in WORDS]
             yield (number, place, version["text"], origin, *counts, worker)

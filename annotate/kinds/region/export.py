@@ -60,17 +60,17 @@ def regions_file(
             ],
             "annotations": (
                 {
-                    "id": each.id,
-                    "image_id": each.region["image_id"],
-                    "region_id": each.number,
-                    "category_id": categories[each.region["class"]],
-                    "bbox": each.bbox,
-                    "area": each.bbox and round(each.bbox[2] * each.bbox[3], 2),
+                    "id": caption.id,
+                    "image_id": caption.region["image_id"],
+                    "region_id": caption.number,
+                    "category_id": categories[caption.region["class"]],
+                    "bbox": caption.bbox,
+                    "area": caption.bbox and round(caption.bbox[2] * caption.bbox[3], 2),
                     "iscrowd": 0,
-                    "caption": each.text,
-                    **each.more,
+                    "caption": caption.text,
+                    **caption.more,
                 }
-                for each in _captions(release, hidden=hidden)
+                for caption in _captions(release, hidden=hidden)
             ),
             **({"reasons": _reasons(release, hidden=hidden)} if offers_reasons(release) else {}),
         }
@@ -80,9 +80,11 @@ def regions_file(
 def descriptions_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`region_descriptions.json`: the images, each with its phrases and their boxes in whole
     pixels. `region_id` is the caption's id, since a region may have several captions."""
-    by_image = groupby(_captions(release, hidden=hidden), lambda each: each.region["image_id"])
+    by_image = groupby(
+        _captions(release, hidden=hidden), lambda caption: caption.region["image_id"]
+    )
     yield from json_array(
-        {"id": image, "regions": [_description(each) for each in captions]}
+        {"id": image, "regions": [_description(caption) for caption in captions]}
         for image, captions in by_image
     )
     yield "\n"

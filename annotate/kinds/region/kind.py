@@ -19,7 +19,7 @@ from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.caption.kind import CaptionKind, contexts_of, primed_tasks
 from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.wizard import INSTRUCTIONS, PRACTICE_FIELDS
-from annotate.kinds.freezing import Drawn, Part
+from annotate.kinds.freezing import Drawn
 from annotate.kinds.region.export import REGION_FILES, own_files, tables
 from annotate.kinds.wizard import (
     SELECTION,
@@ -32,7 +32,7 @@ from annotate.kinds.wizard import (
     Yes,
 )
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
-from annotate.queries.keywords import Keywords, names_by_label
+from annotate.queries.keywords import Keywords, names_in
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
 
@@ -119,9 +119,9 @@ class Region(Section):
 def chosen_boxes(images: Iterable[int], rules: Region) -> Iterator[tuple[int, list[NumberedBox]]]:
     """Each image's primary key with its boxes that the rules choose, in the order of the images."""
     images = list(images)
-    found = numbered_boxes(images, parts=rules.parts)
+    boxes = numbered_boxes(images, parts=rules.parts)
     for image in images:
-        yield image, choose(found[image], rules)
+        yield image, choose(boxes[image], rules)
 
 
 def choose(boxes: Iterable[NumberedBox], rules: Region) -> list[NumberedBox]:
@@ -245,13 +245,13 @@ class RegionKind(CaptionKind):
         config = campaign.config
         assert campaign.selection is not None, "see material"
         regions = list(_regions(campaign.selection, config))
-        names = {} if is_english(config.language) else names_by_label(config.language)
-        images = [image for image, _ in regions] if config.captions.show_context else []
+        names = {} if is_english(config.language) else names_in(config.language)
+        images = [image for image, *_ in regions] if config.captions.show_context else []
         contexts = contexts_of(images)
-        for number, (shown, (image, region)) in enumerate(
+        for number, (shown, (image, box, region)) in enumerate(
             zip(primed_tasks(config, len(regions)), regions, strict=True), start=1
         ):
-            name = names.get(region["class"])
+            name = names.get(box.class_key)
             is_named = name is not None or is_english(config.language)
             keywords = Keywords([name or region["name"]], [] if is_named else [region["name"]])
             yield new_task(
@@ -300,12 +300,7 @@ class RegionKind(CaptionKind):
 
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """The captions of each region, in the order of submission."""
-        self.freeze_languages(release, [Part(release.campaign.config, drawn)], numbers)
-
-    def freeze_languages(
-        self, release: Release, parts: Sequence[Part], numbers: Mapping[int, int]
-    ) -> None:
-        freeze(release, parts, numbers, lambda task: {REGION: region_in(task)})
+        freeze(release, drawn, numbers, lambda task: {REGION: region_in(task)})
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
@@ -330,7 +325,7 @@ class RegionKind(CaptionKind):
             "duplicates": "boxes with the same edges as another",
             "nested": "boxes inside another",
         }
-        named = " and ".join(words[each] for each in rules.leave_out)
+        named = " and ".join(words[reason] for reason in rules.leave_out)
         yield f"Left out: {named or 'no duplicate or nested boxes'}."
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
@@ -340,8 +335,8 @@ class RegionKind(CaptionKind):
 def region_in(task: Task) -> dict[str, Any]:
     """The region that a task is about."""
     assert task.payload is not None, "a task of this kind has a region"
-    found: dict[str, Any] = task.payload[REGION]
-    return found
+    region: dict[str, Any] = task.payload[REGION]
+    return region
 
 
 def picture_of(task: Task) -> dict[str, Any]:
@@ -349,14 +344,17 @@ def picture_of(task: Task) -> dict[str, Any]:
     return {"region": region_in(task), "image_url": display_url(task.image)}
 
 
-def _regions(selection: Selection, config: CampaignConfig) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The primary key of the image and the region of each task; raises CampaignNotPossible."""
+def _regions(
+    selection: Selection, config: CampaignConfig
+) -> Iterator[tuple[int, NumberedBox, dict[str, Any]]]:
+    """The primary key of the image, the box and the region of each task; raises
+    CampaignNotPossible."""
     places = dict(selection.selected.values_list("image_id", "position").order_by("position"))
     is_empty = True
     for image, boxes in chosen_boxes(places, rules_of(config)):
         for box in boxes:
             is_empty = False
-            yield image, region_of(box, places[image])
+            yield image, box, region_of(box, places[image])
     if is_empty:
         raise CampaignNotPossible(
             f"region: none of the images of {selection.name} has a verified box of these classes, "

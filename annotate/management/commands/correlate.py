@@ -3,7 +3,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import DomainCommand, captions_file, release_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import captions_file, release_named
 from annotate.services.judgements import described, judged_captions, numbers_in, references_in
 from corpora.commands import correlate
 from corpora.evaluation.references import References, read_references
@@ -28,11 +29,11 @@ class Command(DomainCommand):
         rated = release_named(release)
         captions = judged_captions(rated)
         numbers = {caption.image: caption.image for caption in captions}
-        found: References | None = None
+        known_references: References | None = None
         if references and (path := captions_file(references)):
-            found = read_references(path, options["language"])
+            known_references = read_references(path, options["language"])
         elif source := release_named(references) if references else described(rated):
-            found = references_in(source, options["language"] or rated.language)
+            known_references = references_in(source, options["language"] or rated.language)
             numbers = numbers_in(source, rated)
         elif all(path.suffix == ".json" for path in options["results"]):
             raise CommandError(
@@ -42,7 +43,7 @@ class Command(DomainCommand):
             )
         self.print_lines(
             correlate.correlate(
-                correlate.Rated(captions, found, numbers),
+                correlate.Rated(captions, known_references, numbers),
                 java=settings.EVALUATION_JAVA,
                 **options,
             )

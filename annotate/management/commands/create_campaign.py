@@ -5,9 +5,9 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand, add_team_option, team_named
 from annotate.kinds import KINDS
 from annotate.kinds.reading import read_plan
-from annotate.management.base import DomainCommand, add_team_option, team_named
 from annotate.services.campaigns import create_campaigns
 
 

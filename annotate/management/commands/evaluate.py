@@ -3,12 +3,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from accounts.management.base import DomainCommand, prepare_database
 from annotate.management.base import (
-    DomainCommand,
     add_domains_option,
     captions_file,
-    prepare_database,
     release_named,
+    table_of_domains,
 )
 from annotate.queries.releases import (
     baseline_of_release,
@@ -56,7 +56,7 @@ class Command(DomainCommand):
         prepare_database()
         release = release_named(name)
         chosen = language_in(release, language)
-        by_image = domains_of_release(release, self.table_of_domains(domains))
+        by_image = domains_of_release(release, table_of_domains(domains, self.stderr))
         subsets = {image: domain for image, domain in by_image.items() if domain}
         references = make_references(
             references_of_release(release, chosen),

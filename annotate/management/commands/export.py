@@ -5,16 +5,17 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
+from accounts.management.base import DomainCommand
 from annotate.exports.formats import FORMATS, Format
 from annotate.exports.images import IMAGES
 from annotate.exports.tables import Content, Extra
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, write_export
 from annotate.management.base import (
-    DomainCommand,
     add_domains_option,
     add_export_arguments,
     release_named,
+    table_of_domains,
 )
 
 
@@ -28,7 +29,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--format",
             choices=list(FORMATS),
-            help="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values())
+            help="; ".join(f"{form.name}: {form.about}" for form in FORMATS.values())
             + ". Without this option, only the release's own files are written",
         )
         parser.add_argument(
@@ -58,7 +59,7 @@ class Command(DomainCommand):
     ) -> None:
         found = release_named(release)
         if format is not None:
-            content = content_of(found, extras or [], self.table_of_domains(domains))
+            content = content_of(found, extras or [], table_of_domains(domains, self.stderr))
             self._export(content, FORMATS[format], out, with_images=images)
         elif extras or images or domains:
             raise CommandError("--with, --images and --domains need --format.")

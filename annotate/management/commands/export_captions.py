@@ -4,15 +4,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand, active_account_named
 from annotate.kinds import KINDS
 from annotate.kinds.caption.kind import CaptionKind
-from annotate.management.base import (
-    DomainCommand,
-    active_account_named,
-    add_export_arguments,
-    release_named,
-)
-from annotate.services.releases import write_with_hidden
+from annotate.kinds.exporting import write_with_hidden
+from annotate.management.base import add_export_arguments, release_named
 
 
 class Command(DomainCommand):

@@ -5,8 +5,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db.models import F, QuerySet
 
+from accounts.management.base import DomainCommand
 from annotate.exports.records import EDGES
-from annotate.management.base import DomainCommand, release_named
+from annotate.management.base import release_named
 from annotate.models import ClassRelation, ObjectClass, Release, ReleasedImage
 from corpora.captioners.constraints import Candidate, excluded_classes, levels, read_detections
 from corpora.commands import bytes_shown, constraints
@@ -57,12 +58,12 @@ class Command(DomainCommand):
         keys = set(release.images.values_list("record__open_images_id", flat=True))
         if not keys & boxes.keys():
             raise CommandError(f"{path} has no image of {release}.")
-        for count, what in (
+        for count, outcome in (
             (len(keys - boxes.keys()), f"of {release} without detections."),
             (len(boxes.keys() - keys), f"of {path} ignored, because {release} does not have them."),
         ):
             if count:
-                self.stderr.write(f"{counted(count, 'image')} {what}")
+                self.stderr.write(f"{counted(count, 'image')} {outcome}")
         return boxes
 
 

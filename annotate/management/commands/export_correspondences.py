@@ -3,9 +3,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from accounts.management.base import DomainCommand
 from annotate.kinds import KINDS
 from annotate.kinds.correspondence.kind import CorrespondenceKind
-from annotate.management.base import DomainCommand, add_export_arguments, release_named
+from annotate.management.base import add_export_arguments, release_named
 
 
 class Command(DomainCommand):

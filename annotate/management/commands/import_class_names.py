@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from annotate.services.class_names import import_class_names
 from corpora.commands import bytes_shown
 from corpora.wording import counted

@@ -4,13 +4,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand, team_named
 from accounts.models import Team
-from annotate.management.base import (
-    DomainCommand,
-    add_owner_options,
-    import_image_files,
-    team_named,
-)
+from annotate.management.base import add_owner_options, import_image_files
 from annotate.services import imports
 from annotate.services.caption_sets import import_captions
 from corpora.wording import counted

@@ -5,13 +5,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from tqdm import tqdm
 
-from annotate.management.base import (
-    BROKEN_NAMED,
-    DomainCommand,
-    add_owner_options,
-    listed,
-    team_named,
-)
+from accounts.management.base import DomainCommand, team_named
+from annotate.management.base import BROKEN_NAMED, add_owner_options, listed
 from annotate.services import own_images, remote_images
 from background.outgoing.buckets import SCHEME
 from corpora.reading.files import printable

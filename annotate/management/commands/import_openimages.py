@@ -3,12 +3,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import (
-    DomainCommand,
-    add_owner_options,
-    import_image_files,
-    team_named,
-)
+from accounts.management.base import DomainCommand, team_named
+from annotate.management.base import add_owner_options, import_image_files
 from annotate.services import imports
 from corpora.commands import bytes_shown
 from corpora.wording import counted

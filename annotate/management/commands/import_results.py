@@ -4,7 +4,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, add_team_option, release_named, team_named
+from accounts.management.base import DomainCommand, add_team_option, team_named
+from annotate.management.base import release_named
 from annotate.services.caption_sets import import_results
 from corpora.wording import counted
 

@@ -1,9 +1,11 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import connection
+from django.db.models.functions import Collate
 
+from accounts.management.base import DomainCommand
 from annotate.exports.records import chunks
-from annotate.management.base import DomainCommand
 from annotate.models import Image
 from annotate.queries.keywords import hidden_classes, keywords_of
 
@@ -28,17 +30,19 @@ class Command(DomainCommand):
     def handle(self, *, split: str | None, image: str | None, hidden: bool, **_: Any) -> None:
         if hidden:
             # Teams can have classes of the same name.
-            for name in dict.fromkeys(one.name for one in hidden_classes()):
+            for name in dict.fromkeys(object_class.name for object_class in hidden_classes()):
                 self.stdout.write(name)
             return
-        images = Image.objects.order_by("key", "pk")
+        images = Image.objects.all()
         if split is not None:
             images = images.filter(split=split)
         if image is not None:
             images = images.filter(key=image)
         if not images.exists():
             raise CommandError("No such image. Import images with import_openimages.")
-        for chunk in chunks(images.iterator(CHUNK), CHUNK):
+        # By code points, whatever collation the database has.
+        by_key = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
+        for chunk in chunks(images.order_by(by_key, "pk").iterator(CHUNK), CHUNK):
             keywords = keywords_of(chunk)
-            for one in chunk:
-                self.stdout.write(f"{one.key}\t{', '.join(keywords[one.pk])}")
+            for picture in chunk:
+                self.stdout.write(f"{picture.key}\t{', '.join(keywords[picture.pk])}")

@@ -3,7 +3,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import DomainCommand, captions_file, prepare_database, release_named
+from accounts.management.base import DomainCommand, prepare_database
+from annotate.management.base import captions_file, release_named
 from annotate.queries.releases import language_in
 from annotate.services.reports import read_release
 from corpora.commands import report

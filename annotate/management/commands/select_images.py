@@ -5,11 +5,12 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand, add_team_option, team_named
+from accounts.management.base import DomainCommand, add_team_option, team_named
 from annotate.services import selections
 from corpora.datasets.image_names import read_image_ids
 from corpora.selection.choose import DEFAULT_SAMPLE
 from corpora.wording import counted
+from shared.number_fields import STORED
 
 
 class Command(DomainCommand):
@@ -41,12 +42,12 @@ class Command(DomainCommand):
         parser.add_argument("--name", required=True, help="name of the new selection")
         parser.add_argument(
             "--sample",
-            type=int,
+            type=STORED,
             default=DEFAULT_SAMPLE,
             help=f"number of random images compared for each choice (default: {DEFAULT_SAMPLE})",
         )
         parser.add_argument(
-            "--seed", type=int, default=0, help="seed of the random choices (default: 0)"
+            "--seed", type=STORED, default=0, help="seed of the random choices (default: 0)"
         )
         parser.add_argument(
             "--ignore",

@@ -24,8 +24,8 @@ MOST = 5_000
 
 def picked_images(request: HttpRequest) -> list[int]:
     """Primary keys of the picked images, in the order in which they were picked."""
-    found: list[int] = request.session.get(KEY, [])
-    return found
+    picked: list[int] = request.session.get(KEY, [])
+    return picked
 
 
 def add_picked(
@@ -52,11 +52,13 @@ MOST_CHOICES = 200
 class ImageFilters(FilterForm):
     name = search("File name, title or id")
 
-    def __init__(self, request: HttpRequest, images: QuerySet[Image], known: list[Split]) -> None:
+    def __init__(
+        self, request: HttpRequest, images: QuerySet[Image], available: list[Split]
+    ) -> None:
         super().__init__(request)
         # `class` is a word of Python's.
         self.fields["class"] = search("Class", max_length=100)
-        names = dict.fromkeys(split.name for split in known)
+        names = dict.fromkeys(split.name for split in available)
         # The name in the address, if there is no such split. The form keeps it as it is.
         asked = request.GET.get("split", "")
         self.unknown_split = "" if asked in names else asked
@@ -87,8 +89,8 @@ def visible_selections(request: HttpRequest) -> QuerySet[Selection]:
 def images(request: HttpRequest) -> HttpResponse:
     """The images of all splits, the latest first, and those picked so far."""
     visible = visible_images(request)
-    known = splits(visible)
-    filters = ImageFilters(request, visible, known)
+    available = splits(visible)
+    filters = ImageFilters(request, visible, available)
     picked = picked_images(request)
     searched = visible.none() if filters.unknown_split else visible
     stretch = stretch_of(
@@ -97,10 +99,10 @@ def images(request: HttpRequest) -> HttpResponse:
     context = {
         "filters": filters,
         "stretch": stretch,
-        "splits": known,
+        "splits": available,
         "picked": set(picked),
         "back": request.get_full_path(),
-        "whole": _whole_split(request, known),
+        "whole": _whole_split(request, available),
     }
     return render(request, "annotate/images/images.html", context)
 
@@ -110,24 +112,24 @@ def _whole_split(request: HttpRequest, known: Sequence[Split]) -> Split | None:
     given = {name for name, value in request.GET.items() if value} - {"after", "before"}
     if given != {"split"}:
         return None
-    found = [each for each in known if each.name == request.GET["split"]]
-    return found[0] if len(found) == 1 else None
+    of_name = [split for split in known if split.name == request.GET["split"]]
+    return of_name[0] if len(of_name) == 1 else None
 
 
 @require_safe
 def image(request: HttpRequest, pk: int) -> HttpResponse:
     """One image with its boxes and what is known of it."""
-    found = get_object_or_404(Image.objects.visible_to(user_of(request)), pk=pk)
-    selected = visible_selections(request).filter(selected__image=found).order_by("name")
+    image = get_object_or_404(Image.objects.visible_to(user_of(request)), pk=pk)
+    selected = visible_selections(request).filter(selected__image=image).order_by("name")
     context = {
-        "image": found,
-        "image_url": display_url(found),
-        "original_url": original_url(found),
-        "boxes": drawn_boxes(found),
-        "keywords": keywords(found),
-        "licence": license_name(found.license_url) if found.license_url else "",
+        "image": image,
+        "image_url": display_url(image),
+        "original_url": original_url(image),
+        "boxes": drawn_boxes(image),
+        "keywords": keywords(image),
+        "licence": license_name(image.license_url) if image.license_url else "",
         "selections": selected,
-        "is_picked": found.pk in picked_images(request),
+        "is_picked": image.pk in picked_images(request),
         "back": request.get_full_path(),
     }
     return render(request, "annotate/images/image.html", context)

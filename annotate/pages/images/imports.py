@@ -310,7 +310,7 @@ def _names(request: HttpRequest, files: Sequence[UploadedFile]) -> list[str]:
     """The files' paths in a folder that was dropped, which the script sends; else their names."""
     try:
         paths = json.loads(request.POST.get("paths") or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         paths = []
     is_list = isinstance(paths, list) and len(paths) == len(files)
     if is_list and all(isinstance(path, str) and path for path in paths):

@@ -23,7 +23,7 @@ from annotate.pages.images.browser import (
 )
 from annotate.queries.images import is_by_nocaps, pools_of, splits
 from annotate.services import selections as services
-from annotate.services.names import address_of, free_name
+from annotate.services.names import SLUG, address_of, free_name
 from background.pages.jobs import begin_job
 from corpora.datasets.image_names import decoded_image_ids
 from corpora.errors import DomainError
@@ -84,7 +84,7 @@ class SelectionForm(forms.Form):
         help_text="Only for the procedure of nocaps.",
     )
 
-    def __init__(self, request: HttpRequest, known: list[str], picked: int) -> None:
+    def __init__(self, request: HttpRequest, split_names: list[str], picked: int) -> None:
         data = request.POST if request.method == "POST" else None
         initial = {"split": request.GET.get("split"), "procedure": request.GET.get("procedure")}
         super().__init__(
@@ -93,11 +93,11 @@ class SelectionForm(forms.Form):
             initial={name: value for name, value in initial.items() if value},
             label_suffix="",
         )
-        split = initial["split"] or (known[0] if len(known) == 1 else "")
+        split = initial["split"] or (split_names[0] if len(split_names) == 1 else "")
         base = address_of(f"{split}-some" if split else "", "selection")
         self.fields["name"].initial = free_name(Selection.objects.all(), base)
         field: Any = self.fields["split"]
-        field.choices = [(name, name) for name in known]
+        field.choices = [(name, name) for name in split_names]
         if not picked:
             choices: Any = self.fields["procedure"]
             choices.choices = [
@@ -106,7 +106,7 @@ class SelectionForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        return name if services.SLUG.fullmatch(name) else address_of(name, "selection")
+        return name if SLUG.fullmatch(name) else address_of(name, "selection")
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -135,21 +135,21 @@ def selections(request: HttpRequest) -> HttpResponse:
 def selection(request: HttpRequest, name: str) -> HttpResponse:
     """A selection: how it was made, its images, and the campaigns that use it."""
     visible = Selection.objects.visible_to(user_of(request)).select_related("team")
-    found = get_object_or_404(visible, name=name)
-    require(request, found.team, Right.VIEW)
-    rows = SelectedImage.objects.filter(selection=found).select_related("image")
-    images = Image.objects.of_team(found.team)
+    selection = get_object_or_404(visible, name=name)
+    require(request, selection.team, Right.VIEW)
+    rows = SelectedImage.objects.filter(selection=selection).select_related("image")
+    images = Image.objects.of_team(selection.team)
     context = {
-        "selection": found,
+        "selection": selection,
         "stretch": stretch_of(rows, request, by=("position",), per_page=PER_PAGE),
-        "campaigns": found.campaigns.order_by("slug"),
+        "campaigns": selection.campaigns.order_by("slug"),
         "pools": (
-            pools_of(found.split, images, found.ignored_classes, found)
-            if is_by_nocaps(found) and "pools" in request.GET
+            pools_of(selection.split, images, selection.ignored_classes, selection)
+            if is_by_nocaps(selection) and "pools" in request.GET
             else None
         ),
-        "is_by_nocaps": is_by_nocaps(found),
-        "split_count": images.filter(split=found.split).count(),
+        "is_by_nocaps": is_by_nocaps(selection),
+        "split_count": images.filter(split=selection.split).count(),
     }
     return render(request, "annotate/images/selection.html", context)
 
@@ -159,12 +159,12 @@ def pools(request: HttpRequest) -> HttpResponse:
     """The pools of a split, before a selection is made of it."""
     split = request.GET.get("split", "")
     ignored = services.ignored_names(team=current_team(request))
-    found = pools_of(split, visible_images(request), ignored)
+    pools = pools_of(split, visible_images(request), ignored)
     context = {
         "split": split,
-        "pools": found,
+        "pools": pools,
         "ignored": ignored,
-        "count": found.images,
+        "count": pools.images,
     }
     return render(request, "annotate/images/pools.html", context)
 
@@ -173,16 +173,18 @@ def pools(request: HttpRequest) -> HttpResponse:
 def new_selection(request: HttpRequest) -> HttpResponse:
     """Make a selection, or show the form for it."""
     team = team_to_change(request)
-    known = splits(visible_images(request))
-    names = list(dict.fromkeys(split.name for split in known))
+    available = splits(visible_images(request))
+    names = list(dict.fromkeys(split.name for split in available))
     picked = picked_images(request)
     form = SelectionForm(request, names, len(picked))
     if request.method == "POST" and form.is_valid():
         try:
             return _make(request, team, form.cleaned_data)
+        except services.NameTaken as error:
+            form.add_error("name", str(error))
         except DomainError as error:
             form.add_error(None, str(error))
-    context = {"form": form, "splits": known, "picked": picked}
+    context = {"form": form, "splits": available, "picked": picked}
     status = 422 if form.errors else 200
     return render(request, "annotate/images/new_selection.html", context, status=status)
 

@@ -15,6 +15,7 @@ from corpora.language.english import words
 from corpora.report import drawing
 from corpora.report.dataset import Corpus, Dataset, Indices, Names
 from corpora.report.sections.base import Inputs, Matrix, NotMeasured, Numbers, Plot, Section, Table
+from corpora.wording import counted
 
 MOST_WORDS = 1000  # as in the paper
 LEAST_IMAGES = 5  # images whose references have the word; fewer give no stable figure
@@ -66,7 +67,7 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     human = _detection(counts, said)
     system = _system(inputs, trial, chosen, counts, human)
     is_class_word = _class_words(dataset, chosen)
-    found = {
+    content = {
         "k": trial.references.shape[1],
         "images": len(trial.extras),
         "extra": "human baseline" if trial.is_baseline else "a caption drawn at random",
@@ -93,11 +94,11 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     }
     if system:
         reaches = system["results_recall"] >= human.recall
-        found["results"] = {
+        content["results"] = {
             "all_words": _compared(system, human, np.ones_like(reaches)),
             "words_at_human_recall": _compared(system, human, reaches),
         }
-    return found
+    return content
 
 
 def _compared(
@@ -183,13 +184,13 @@ def _by_k(
 ) -> list[dict[str, Any]]:
     """The means with fewer references, as in the paper's figure 3."""
     k = trial.references.shape[1]
-    found = []
+    rows = []
     for fewer in sorted({1, 2, k // 2, k} - {0} & set(range(1, k + 1))):
         human = _detection(_counts(corpus, trial.references[:, :fewer], chosen), said)
-        found.append(
+        rows.append(
             {"k": fewer, "precision": _mean(human.precision), "recall": _mean(human.recall)}
         )
-    return found
+    return rows
 
 
 def _system(
@@ -241,8 +242,8 @@ def precision_at(recall: Matrix, system: Detection, negatives: Matrix) -> Matrix
 
 def _class_words(dataset: Dataset, chosen: Indices) -> npt.NDArray[np.bool_]:
     names = Names(name for image in dataset.images for name in image.classes or ())
-    known = names.words()
-    return np.array([dataset.corpus.vocabulary[number] in known for number in chosen])
+    class_words = names.words()
+    return np.array([dataset.corpus.vocabulary[number] in class_words for number in chosen])
 
 
 def _share(part: Matrix, whole: Matrix) -> Matrix:
@@ -285,8 +286,9 @@ def _agreement_plot(numbers: Numbers) -> Plot:
     drawing.legend_above(axes, columns=2)
     mean = numbers["mean"]
     description = (
-        f"Points of {len(numbers['words'])} words; mean precision {_percent(mean['precision'])}, "
-        f"mean recall {_percent(mean['recall'])}; the curve rises from 0 to 100%."
+        f"Points of {counted(len(numbers['words']), 'word')}; mean precision "
+        f"{_percent(mean['precision'])}, mean recall {_percent(mean['recall'])}; the curve "
+        "rises from 0 to 100%."
     )
     return Plot("agreement", "Human agreement per word", description, figure)
 
@@ -305,11 +307,11 @@ def _system_plot(numbers: Numbers) -> Plot:
     axes.annotate("as people", (86, 88), rotation=38, ha="right", va="bottom", fontsize=8)
     axes.set_xlim(0, 102)
     axes.set_ylim(0, 102)
-    found = numbers["results"]["all_words"]
+    all_words = numbers["results"]["all_words"]
     description = (
-        f"Points of {found['words']} words; mean precision of the results "
-        f"{_percent(found['precision_at_human_recall'])}, of people "
-        f"{_percent(found['human_precision'])}."
+        f"Points of {counted(all_words['words'], 'word')}; mean precision of the results "
+        f"{_percent(all_words['precision_at_human_recall'])}, of people "
+        f"{_percent(all_words['human_precision'])}."
     )
     title = "Precision of the results at human recall"
     return Plot("precision_at_human_recall", title, description, figure)
@@ -318,7 +320,7 @@ def _system_plot(numbers: Numbers) -> Plot:
 def text(numbers: Numbers) -> Iterator[str]:
     yield (
         f"The extra caption of each image ({numbers['extra']}) is compared with "
-        f"{numbers['k']} reference{'s' * (numbers['k'] > 1)} of {numbers['images']:,} images, for "
+        f"{counted(numbers['k'], 'reference')} of {counted(numbers['images'], 'image')}, for "
         f"the {len(numbers['words']):,} most frequent words. An image counts as often as "
         "references have the word. The curve is the model of Chen et al.: whoever describes an "
         "image with the object uses the word with probability p, so recall is p and precision is "
@@ -331,19 +333,19 @@ def text(numbers: Numbers) -> Iterator[str]:
     )
     for part, words_of in (("all_words", ""), ("words_at_human_recall", " of these")):
         if "results" in numbers:
-            found = numbers["results"][part]
+            part_numbers = numbers["results"][part]
             yield (
-                f"Precision at human recall over {found['words']:,} words{words_of}"
+                f"Precision at human recall over {counted(part_numbers['words'], 'word')}{words_of}"
                 f"{RECALLS[part]}: results "
-                f"{_percent(found['precision_at_human_recall'])}, people "
-                f"{_percent(found['human_precision'])}."
+                f"{_percent(part_numbers['precision_at_human_recall'])}, people "
+                f"{_percent(part_numbers['human_precision'])}."
             )
 
 
 def tables(numbers: Numbers) -> Iterator[Table]:
     rows = [
-        [f"k = {one['k']}", _percent(one["precision"]), _percent(one["recall"])]
-        for one in numbers["by_k"]
+        [f"k = {row['k']}", _percent(row["precision"]), _percent(row["recall"])]
+        for row in numbers["by_k"]
     ]
     yield Table(["references", "mean precision", "mean recall"], rows)
 

@@ -44,15 +44,15 @@ def measure(inputs: Inputs) -> dict[str, Any]:
                 "images": len(some),
                 "distance": float(distances[some].mean()),
                 **{
-                    key: float(np.mean([found[numbers[place]] for place in some]))
-                    for key, found in scores.items()
+                    key: float(np.mean([values[numbers[place]] for place in some]))
+                    for key, values in scores.items()
                 },
             }
             for some in np.array_split(order, DECILES)
         ],
         "overall": {
-            key: float(np.mean([found[number] for number in numbers]))
-            for key, found in scores.items()
+            key: float(np.mean([values[number] for number in numbers]))
+            for key, values in scores.items()
         },
     }
 
@@ -62,12 +62,12 @@ def mean_distances(features: Matrix, others: Matrix) -> Matrix:
     own, second = (
         rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (features, others)
     )
-    found = []
+    distances = []
     for start in range(0, len(own), CHUNK):
         similarities = own[start : start + CHUNK] @ second.T
         nearest = np.partition(similarities, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
-        found.append(1 - nearest.mean(axis=1))
-    return np.concatenate(found)
+        distances.append(1 - nearest.mean(axis=1))
+    return np.concatenate(distances)
 
 
 def _systems(inputs: Inputs) -> dict[str, dict[int, str]]:
@@ -108,7 +108,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
     for key in numbers["overall"]:
         axes.plot(
             range(1, len(deciles) + 1),
-            [one[key] for one in deciles],
+            [decile[key] for decile in deciles],
             color=drawing.SERIES[key],
             marker=drawing.MARKERS[key],
             markersize=5,
@@ -118,7 +118,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
     axes.set_ylim(bottom=0)
     drawing.legend_above(axes)
     description = "; ".join(
-        f"{LABELS[key]}: " + ", ".join(f"{one[key]:.2f}" for one in deciles)
+        f"{LABELS[key]}: " + ", ".join(f"{decile[key]:.2f}" for decile in deciles)
         for key in numbers["overall"]
     )
     yield Plot(
@@ -137,9 +137,9 @@ def text(numbers: Numbers) -> Iterator[str]:
 
 def tables(numbers: Numbers) -> Iterator[Table]:
     head = ["", *(str(n) for n in range(1, DECILES + 1)), "overall"]
-    rows = [["mean distance", *(f"{one['distance']:.2f}" for one in numbers["deciles"]), ""]]
+    rows = [["mean distance", *(f"{decile['distance']:.2f}" for decile in numbers["deciles"]), ""]]
     rows += [
-        [LABELS[key], *(f"{one[key]:.3f}" for one in numbers["deciles"]), f"{overall:.3f}"]
+        [LABELS[key], *(f"{decile[key]:.3f}" for decile in numbers["deciles"]), f"{overall:.3f}"]
         for key, overall in numbers["overall"].items()
     ]
     yield Table(head, rows)

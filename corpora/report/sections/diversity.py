@@ -32,14 +32,14 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     by_image = _compared(dataset, systems.values())
     rounds = _rounds(by_image)
     training = _Training(dataset, inputs.against, by_image) if inputs.against else None
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "segment": SEGMENT,
         "images": len(by_image),
         "rounds": len(rounds),
         "rows": {},
         "absent": {},
     }
-    found["rows"]["references"] = _mean(
+    content["rows"]["references"] = _mean(
         [_row(dataset.corpus.take(some), _texts(dataset, some), training) for some in rounds]
     )
     lacking = dataset.lacks.get("function_words")
@@ -48,14 +48,14 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         captions = {image: of_system[image] for image in by_image}
         corpus = Corpus.of(words(text) for text in captions.values())
         row = _row(corpus, list(captions.values()), training)
-        found["rows"][key] = row | ({"local_recall": recall.of(captions)} if recall else {})
+        content["rows"][key] = row | ({"local_recall": recall.of(captions)} if recall else {})
     if lacking:
-        found["absent"]["local_recall"] = lacking
+        content["absent"]["local_recall"] = lacking
     if training is None:
-        found["absent"]["novel"] = WITHOUT_TRAINING
-    if any(row["ttr1"] is None for row in found["rows"].values()):
-        found["absent"]["ttr"] = TOO_SHORT
-    return found
+        content["absent"]["novel"] = WITHOUT_TRAINING
+    if any(row["ttr1"] is None for row in content["rows"].values()):
+        content["absent"]["ttr"] = TOO_SHORT
+    return content
 
 
 def _compared(dataset: Dataset, systems: Iterable[Mapping[int, str]]) -> dict[int, Indices]:

@@ -29,13 +29,13 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         raise NotMeasured(dataset.lacks.get("boxes", f"{dataset.name} has no boxes."))
     names = Names(shown)
     counts = {
-        key: Counter(number for found in names.found_in(one.corpus) for number in found)
-        for key, one in inputs.datasets.items()
+        key: Counter(number for named in names.found_in(compared.corpus) for number in named)
+        for key, compared in inputs.datasets.items()
     }
     return {
         "names": inputs.names,
         "domains": dataset.domain_table,
-        "captions": {key: len(one.captions) for key, one in inputs.datasets.items()},
+        "captions": {key: len(compared.captions) for key, compared in inputs.datasets.items()},
         "classes": [
             {
                 "name": name,
@@ -55,7 +55,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
             continue
         figure, axes = drawing.panel("Classes, by falling number", "Captions that name the class")
         for domain, label in DOMAINS.items():
-            points = [(rank, one[key]) for rank, one in ranked if one["domain"] == domain]
+            points = [(rank, row[key]) for rank, row in ranked if row["domain"] == domain]
             drawing.scatter(axes, points, LOOKS[domain], label)
         drawing.rank_axes(axes)
         drawing.legend_above(axes)
@@ -66,12 +66,12 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
 
 def _ranked(numbers: Numbers, key: str) -> list[tuple[int, Any]]:
     """The named classes with their ranks, the most often named first."""
-    named = sorted((-one[key], one["name"], one) for one in numbers["classes"] if one[key])
-    return [(rank, one) for rank, (_, _, one) in enumerate(named, start=1)]
+    named = sorted((-row[key], row["name"], row) for row in numbers["classes"] if row[key])
+    return [(rank, row) for rank, (_, _, row) in enumerate(named, start=1)]
 
 
 def _most_named(ranked: list[tuple[int, Any]], key: str) -> str:
-    top = ", ".join(f"{one['name']} ({one[key]:,})" for _, one in ranked[:MOST_NAMED])
+    top = ", ".join(f"{row['name']} ({row[key]:,})" for _, row in ranked[:MOST_NAMED])
     return f"Most often named: {top}."
 
 
@@ -97,7 +97,7 @@ def tables(numbers: Numbers) -> Iterator[Table]:
         ]
         for key, dataset in numbers["names"].items()
         for domain, label in DOMAINS.items()
-        if (counts := [one[key] for one in numbers["classes"] if one["domain"] == domain])
+        if (counts := [row[key] for row in numbers["classes"] if row["domain"] == domain])
     ]
     yield Table(["", "classes", "median", "most", "never named"], rows)
 

@@ -30,7 +30,7 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     """Samples of as many captions, and a second time of as many images with as many captions."""
     pools = {key: _pool(dataset) for key, dataset in inputs.datasets.items()}
     captions = min(pool.captions for pool in pools.values())
-    found = {
+    content = {
         "tokeniser": TOKENISER,
         "seed": inputs.seed,
         "names": inputs.names,
@@ -42,19 +42,21 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     if len(pools) > 1:
         each = min(pool.each for pool in pools.values())
         images = min(len(pool.images) for pool in pools.values())
-        found["equal_images"] = {
+        content["equal_images"] = {
             key: _counted(pool, inputs.rng(f"ngrams of images {key}"), images * each, each)
             for key, pool in pools.items()
         }
-    return found
+    return content
 
 
 def _pool(dataset: Dataset) -> Pool:
-    by_image = [found for found in dataset.captions_by_image(dataset.references) if found.size]
+    by_image = [
+        captions for captions in dataset.captions_by_image(dataset.references) if captions.size
+    ]
     if not by_image:
         raise NotMeasured(dataset.without_captions)
-    each = mode(sorted(len(found) for found in by_image))
-    return Pool(dataset, each, [found for found in by_image if len(found) >= each])
+    each = mode(sorted(len(captions) for captions in by_image))
+    return Pool(dataset, each, [captions for captions in by_image if len(captions) >= each])
 
 
 def _counted(pool: Pool, rng: np.random.Generator, captions: int, each: int) -> dict[str, Any]:
@@ -67,8 +69,8 @@ def _counted(pool: Pool, rng: np.random.Generator, captions: int, each: int) -> 
         "captions_per_image": each,
         "draws": len(counts),
         **{
-            str(n): round(np.mean(found))
-            for n, found in enumerate(zip(*counts, strict=True), start=1)
+            str(n): round(np.mean(numbers))
+            for n, numbers in enumerate(zip(*counts, strict=True), start=1)
         },
     }
 
@@ -105,7 +107,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
         f"{numbers['names'][key]}: " + ", ".join(f"{counted[str(n)]:,}" for n in range(1, 5))
         for key, counted in samples.items()
     )
-    title = f"Unique 1- to 4-grams of {captions:,} captions"
+    title = f"Unique 1- to 4-grams of {captions:,} caption{'s' * (captions != 1)}"
     yield Plot("ngrams", title, f"Bars. {description}.", figure)
 
 

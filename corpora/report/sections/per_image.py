@@ -26,18 +26,18 @@ STEPS = {"classes": 3, "boxes": 5, "words": 5}
 
 
 def measure(inputs: Inputs) -> dict[str, Any]:
-    found: dict[str, Any] = {"names": inputs.names, "absent": {}}
+    content: dict[str, Any] = {"names": inputs.names, "absent": {}}
     for name in MEASURES:
         values = {key: _values(dataset, name) for key, dataset in inputs.datasets.items()}
-        found[name] = {key: _counted(some) for key, some in values.items() if some is not None}
+        content[name] = {key: _counted(some) for key, some in values.items() if some is not None}
         for key, some in values.items():
             if some is None:
-                found["absent"][f"{name}.{key}"] = _reason(inputs.datasets[key], name)
-        if not found[name]:
-            del found[name]
-    if not any(name in found for name in MEASURES):
-        raise NotMeasured(" ".join(dict.fromkeys(found["absent"].values())))
-    return found
+                content["absent"][f"{name}.{key}"] = _reason(inputs.datasets[key], name)
+        if not content[name]:
+            del content[name]
+    if not any(name in content for name in MEASURES):
+        raise NotMeasured(" ".join(dict.fromkeys(content["absent"].values())))
+    return content
 
 
 def _values(dataset: Dataset, name: str) -> npt.NDArray[Any] | None:

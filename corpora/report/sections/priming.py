@@ -91,7 +91,7 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     dataset = inputs.dataset
     sides = _sides(dataset)
     rng = inputs.rng("priming")
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "by": "response" if sides.are_pairs else "image",
         "pairs": len(sides.primed) if sides.are_pairs else None,
         "images": {"primed": len(sides.primed), "unprimed": len(sides.unprimed)},
@@ -105,10 +105,10 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         "measures": {"words": _means(sides, dataset.corpus.lengths.astype(float), rng)},
     }
     if lacking := dataset.lacks.get("boxes") or dataset.lacks.get("names"):
-        found["absent"]["keywords"] = lacking
+        content["absent"]["keywords"] = lacking
     else:
-        found["measures"]["keywords"] = _means(sides, _keywords_named(dataset), rng)
-    return found | {"measures": found["measures"] | _ngrams(dataset, sides, rng)}
+        content["measures"]["keywords"] = _means(sides, _keywords_named(dataset), rng)
+    return content | {"measures": content["measures"] | _ngrams(dataset, sides, rng)}
 
 
 def _sides(dataset: Dataset) -> Sides:
@@ -141,8 +141,8 @@ def _keywords_named(dataset: Dataset) -> Matrix:
     names = Names(name for image in dataset.images for name in image.classes or ())
     numbers = {name: number for number, name in enumerate(names.names)}
     of_image = [{numbers[name] for name in image.classes or ()} for image in dataset.images]
-    found = zip(dataset.image_of, names.found_in(dataset.corpus), strict=True)
-    return np.array([len(named & of_image[image]) for image, named in found], dtype=float)
+    named_in = zip(dataset.image_of, names.found_in(dataset.corpus), strict=True)
+    return np.array([len(named & of_image[image]) for image, named in named_in], dtype=float)
 
 
 def _means(sides: Sides, values: Matrix, rng: np.random.Generator) -> dict[str, Any]:
@@ -171,9 +171,9 @@ def _resamples(
         return resampled(
             rng, len(sides.primed), draws, lambda drawn: _ratio(primed(drawn), unprimed(drawn))
         )
-    one = resampled(rng, len(sides.primed), draws, primed)
-    other = resampled(rng, len(sides.unprimed), draws, unprimed)
-    return [_ratio(a, b) for a, b in zip(one, other, strict=True)]
+    primed_draws = resampled(rng, len(sides.primed), draws, primed)
+    unprimed_draws = resampled(rng, len(sides.unprimed), draws, unprimed)
+    return [_ratio(a, b) for a, b in zip(primed_draws, unprimed_draws, strict=True)]
 
 
 def _ratio(primed: float, unprimed: float) -> float:
@@ -183,15 +183,19 @@ def _ratio(primed: float, unprimed: float) -> float:
 def _ngrams(dataset: Dataset, sides: Sides, rng: np.random.Generator) -> dict[str, Any]:
     """Unique n-grams of equal samples: as many captions of as many images on both sides."""
     primed, unprimed = _equal(sides, rng)
-    found = {}
+    ratios = {}
     pairs = zip(_Occurrences.of(dataset, primed), _Occurrences.of(dataset, unprimed), strict=True)
     equal = Sides(primed, unprimed, sides.are_pairs)
-    for length, (one, other) in enumerate(pairs, start=1):
+    for length, (primed_ngrams, unprimed_ngrams) in enumerate(pairs, start=1):
         everything = np.ones(len(primed), dtype=np.int64)
-        resamples = _resamples(equal, rng, NGRAM_DRAWS, one.unique, other.unique)
-        ratio = Ratio(one.unique(everything), other.unique(everything), resamples).centred()
-        found[str(length)] = ratio.as_json() | {"captions": sum(map(len, primed))}
-    return found
+        resamples = _resamples(
+            equal, rng, NGRAM_DRAWS, primed_ngrams.unique, unprimed_ngrams.unique
+        )
+        ratio = Ratio(
+            primed_ngrams.unique(everything), unprimed_ngrams.unique(everything), resamples
+        ).centred()
+        ratios[str(length)] = ratio.as_json() | {"captions": sum(map(len, primed))}
+    return ratios
 
 
 def _equal(sides: Sides, rng: np.random.Generator) -> tuple[list[Indices], list[Indices]]:
@@ -232,9 +236,9 @@ class _Occurrences(NamedTuple):
 
 def plots(numbers: Numbers) -> Iterator[Plot]:
     shown = [
-        (name, 100 * (one["ratio"] - 1), [100 * (end - 1) for end in one["ratio_interval"]])
-        for name, one in numbers["measures"].items()
-        if one["ratio"] is not None and one["ratio_interval"] is not None
+        (name, 100 * (measure["ratio"] - 1), [100 * (end - 1) for end in measure["ratio_interval"]])
+        for name, measure in numbers["measures"].items()
+        if measure["ratio"] is not None and measure["ratio_interval"] is not None
     ]
     if not shown:
         return
@@ -278,14 +282,14 @@ def tables(numbers: Numbers) -> Iterator[Table]:
     rows = [
         [
             LABELS[name],
-            _shown(name, one["primed"]),
-            _shown(name, one["unprimed"]),
-            "–" if one["ratio"] is None else f"{100 * (one['ratio'] - 1):+.1f}%",
+            _shown(name, measure["primed"]),
+            _shown(name, measure["unprimed"]),
+            "–" if measure["ratio"] is None else f"{100 * (measure['ratio'] - 1):+.1f}%",
             "–"
-            if one["ratio_interval"] is None
-            else " to ".join(f"{100 * (end - 1):+.1f}%" for end in one["ratio_interval"]),
+            if measure["ratio_interval"] is None
+            else " to ".join(f"{100 * (end - 1):+.1f}%" for end in measure["ratio_interval"]),
         ]
-        for name, one in numbers["measures"].items()
+        for name, measure in numbers["measures"].items()
     ]
     yield Table(["", "primed", "unprimed", "change", "95% interval"], rows)
 

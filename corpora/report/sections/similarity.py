@@ -40,11 +40,11 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     by_class = bool(inputs.dataset.domains) and (
         inputs.against_features is None or _has_classes(inputs.against)
     )
-    found = _points(inputs, by_class=by_class)
-    if len(found) < LEAST_POINTS:
-        raise NotMeasured(f"T-SNE needs at least {LEAST_POINTS} points; there are {len(found)}.")
-    features = np.array([row for _, _, row in found])
-    perplexity = min(PERPLEXITY, (len(found) - 1) / 3)
+    points = _points(inputs, by_class=by_class)
+    if len(points) < LEAST_POINTS:
+        raise NotMeasured(f"T-SNE needs at least {LEAST_POINTS} points; there are {len(points)}.")
+    features = np.array([row for _, _, row in points])
+    perplexity = min(PERPLEXITY, (len(points) - 1) / 3)
     places, components = embed(features, perplexity=perplexity, seed=inputs.seed)
     return {
         "points_are": "classes" if by_class else "images",
@@ -54,7 +54,7 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         "seed": inputs.seed,
         "points": [
             {"name": name, "subset": subset, "x": float(x), "y": float(y)}
-            for (name, subset, _), (x, y) in zip(found, places, strict=True)
+            for (name, subset, _), (x, y) in zip(points, places, strict=True)
         ],
     }
 
@@ -94,19 +94,19 @@ def _points(inputs: Inputs, *, by_class: bool) -> list[Point]:
     """Name, subset and features of the points, at most MOST_POINTS."""
     assert inputs.features is not None
     if by_class:
-        found = _class_points(inputs.dataset, inputs.features, inputs.dataset.domains)
+        points = _class_points(inputs.dataset, inputs.features, inputs.dataset.domains)
         if inputs.against is not None and inputs.against_features is not None:
-            found += _class_points(inputs.against, inputs.against_features, {})
-        drawn = np.sort(inputs.rng("similarity").permutation(len(found))[:MOST_POINTS])
-        return [found[place] for place in drawn]
+            points += _class_points(inputs.against, inputs.against_features, {})
+        drawn = np.sort(inputs.rng("similarity").permutation(len(points))[:MOST_POINTS])
+        return [points[place] for place in drawn]
     second = inputs.against_features is not None
     most = MOST_POINTS // 2 if second else MOST_POINTS
     rng = inputs.rng("similarity")
-    found = _image_points(inputs.dataset, inputs.features, rng, most)
+    points = _image_points(inputs.dataset, inputs.features, rng, most)
     if inputs.against is not None and inputs.against_features is not None:
         others = _image_points(inputs.against, inputs.against_features, rng, most)
-        found += [(name, SECOND, row) for name, _, row in others]
-    return found
+        points += [(name, SECOND, row) for name, _, row in others]
+    return points
 
 
 def _class_points(dataset: Dataset, features: Matrix, domains: Any) -> list[Point]:

@@ -57,12 +57,12 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
 
 
 def text(numbers: Numbers) -> Iterator[str]:
-    each = numbers["captions_per_worker"]
+    per_worker = numbers["captions_per_worker"]
     yield (
         f"{counted(numbers['workers'], 'worker')} wrote {counted(numbers['captions'], 'caption')}, "
-        f"{each['mean']:,.1f} each on average (median {each['median']:,g}, {each['least']:,g} to "
-        f"{each['most']:,g}). Half of the captions are by as few as "
-        f"{counted(numbers['workers_of_half'], 'worker')}."
+        f"{per_worker['mean']:,.1f} each on average (median {per_worker['median']:,g}, "
+        f"{per_worker['least']:,g} to {per_worker['most']:,g}). "
+        f"Half of the captions are by as few as {counted(numbers['workers_of_half'], 'worker')}."
     )
 
 

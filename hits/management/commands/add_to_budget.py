@@ -3,7 +3,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named, dollars
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
+from hits.management.base import dollars
 from hits.services.lifecycle import add_to_budget
 
 

@@ -1,11 +1,12 @@
+import sys
 from typing import Any
 
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.errors import DomainError
 from corpora.wording import counted
-from hits.queries.worker_data import worker_named
+from hits.services.accounts import worker_named
 from hits.services.worker_data import erase_worker, preview_erasure
 
 
@@ -26,20 +27,20 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, worker: str, confirm: bool, **_: Any) -> None:
-        found = worker_named(input() if worker == "-" else worker)
+        found = worker_named(sys.stdin.readline() if worker == "-" else worker)
         if confirm:
-            done = erase_worker(worker=found, by=None, at=timezone.now())
+            erasure = erase_worker(worker=found, by=None, at=timezone.now())
         else:
-            done = preview_erasure(found)
+            erasure = preview_erasure(found)
         self.stdout.write(
-            f"{found}: {counted(done.behaviours, 'behaviour count')}, "
-            f"{counted(done.pages, 'task page')} and {counted(done.texts, 'text')} of appeals and "
-            f"remarks {'deleted' if confirm else 'would be deleted, with the id'}; "
-            f"{counted(done.kept_answers, 'answer')} kept without the id."
+            f"{found}: {counted(erasure.behaviours, 'behaviour count')}, "
+            f"{counted(erasure.pages, 'task page')} and {counted(erasure.texts, 'text')} of "
+            f"appeals and remarks {'deleted' if confirm else 'would be deleted, with the id'}; "
+            f"{counted(erasure.kept_answers, 'answer')} kept without the id."
         )
-        if done.open_campaigns:
+        if erasure.open_campaigns:
             self.stdout.write(
-                f"{counted(done.open_campaigns, 'campaign')} of the worker not finished: "
+                f"{counted(erasure.open_campaigns, 'campaign')} of the worker not finished: "
                 "a worker who comes back counts as a new one there."
             )
         if not confirm:

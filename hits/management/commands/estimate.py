@@ -2,10 +2,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from accounts.management.base import DomainCommand
 from annotate.campaign_file import SECONDS_PER_SENTENCE, seconds_for
 from annotate.kinds import KINDS
-from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.base import campaign_named
 from hits.queries.costs import estimate, panel_estimate
+from shared.number_fields import duration
 
 
 class Command(DomainCommand):
@@ -15,7 +17,7 @@ class Command(DomainCommand):
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
             "--seconds",
-            type=float,
+            type=duration,
             help="seconds that a worker needs for one response (default: "
             f"{SECONDS_PER_SENTENCE} for a sentence, more for longer captions)",
         )

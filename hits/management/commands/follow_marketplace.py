@@ -3,7 +3,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.wording import counted
 from hits.services.accounts import follow_marketplace
 

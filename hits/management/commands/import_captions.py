@@ -3,7 +3,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from corpora.commands import bytes_shown
 from corpora.datasets.collected import Columns
 from corpora.reading.files import MalformedFile, rereadable
@@ -36,9 +37,9 @@ class Command(DomainCommand):
             "seconds": "seconds that the worker took (default: WorkTimeInSeconds)",
             "time": "time of submission (default: SubmitTime)",
         }
-        for name, what in columns.items():
+        for name, content in columns.items():
             parser.add_argument(
-                f"--{name}-column", metavar="NAME", help=f"column of a table: {what}"
+                f"--{name}-column", metavar="NAME", help=f"column of a table: {content}"
             )
         parser.add_argument(
             "--rejected", action="store_true", help="also import captions of rejected assignments"

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.reading.files import MalformedFile, rereadable
 from corpora.wording import counted
 from hits.services.withdrawals import WithdrawalReport, import_withdrawals

@@ -3,7 +3,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from hits.reconcile.reconciler import sync_moved
 from hits.services.lifecycle import pause
 

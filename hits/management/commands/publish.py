@@ -3,8 +3,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named, dollars
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from corpora.wording import counted
+from hits.management.base import dollars
 from hits.reconcile.reconciler import sync_moved
 from hits.services.lifecycle import publish, terms_of
 

@@ -2,7 +2,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from corpora.wording import counted
 from hits.services.claims import recount_places
 

@@ -33,6 +33,7 @@ from hits.local import (
     site_running,
     stopped_by_signals,
 )
+from shared.number_fields import PORT
 from shared.secret_key import check_listening, kept_key
 
 DEMO = settings.BASE_DIR / "build" / "demo"
@@ -51,11 +52,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument(
-            "--port", type=int, help=f"port of the requester site (default: {SITE_PORT})"
+            "--port", type=PORT, help=f"port of the requester site (default: {SITE_PORT})"
         )
         parser.add_argument(
             "--marketplace-port",
-            type=int,
+            type=PORT,
             help=f"port of the marketplace (default: {MARKETPLACE_PORT})",
         )
         which = parser.add_mutually_exclusive_group()
@@ -138,12 +139,12 @@ class Command(BaseCommand):
         visitor = _visitor(environment) if chosen.is_demo else ""
         self._tell(chosen, admin=admin, visitor=visitor)
         while True:
-            for each in children:
-                if each.process.poll() is not None:
-                    each.restart()
+            for program in children:
+                if program.process.poll() is not None:
+                    program.restart()
                     self.stdout.write(
-                        f"The {each.name} stopped unexpectedly and was started again. See "
-                        f"{each.log}."
+                        f"The {program.name} stopped unexpectedly and was started again. See "
+                        f"{program.log}."
                     )
                     self.stdout.flush()
             time.sleep(0.5)
@@ -228,7 +229,7 @@ class Chosen:
         return self.is_demo or settings.MTURK_ENDPOINT == "local"
 
     def environment(self) -> dict[str, str]:
-        """Return the variables of the installation.
+        """The variables of the installation.
 
         The environment overrides them, except for a demonstration, which uses only its folder.
         The worker does everything without a broker.
@@ -239,7 +240,7 @@ class Chosen:
         return {**own, "CELERY_BROKER_URL": ""}
 
     def one_sign_in(self) -> dict[str, str]:
-        """Return the variables with which operators of the requester site are the marketplace's,
+        """The variables with which operators of the requester site are the marketplace's,
         too. The environment's come first, except for a demonstration."""
         own = {} if self.is_demo else os.environ
         secret = own.get("HAND_OVER_SECRET") or kept_key(
@@ -251,7 +252,7 @@ class Chosen:
         }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return the requester's keys for the local marketplace: those of the environment, if it
+        """The requester's keys for the local marketplace: those of the environment, if it
         has keys. A demonstration always uses its own."""
         if self.is_demo or not os.environ.get(KEYS[0]):
             return self.places.keys(environment)
@@ -259,7 +260,7 @@ class Chosen:
 
 
 def _port_here(url: str, default: int) -> int:
-    """Return the port of a URL on this machine, and the default for other URLs.
+    """The port of a URL on this machine, and the default for other URLs.
 
     The port of a public URL is the proxy's and not the site's.
     """

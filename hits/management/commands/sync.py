@@ -7,8 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand
 from annotate.kinds import KINDS
-from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.base import campaign_named
 from annotate.models import Campaign
 from background.jobs.runner import run_waiting
 from background.tasks import EXPECTED
@@ -25,6 +26,7 @@ from hits.services.syncs import sync_jobs
 from hits.tasks import PAYS_FOR
 from shared.database.connections import drop_lost_connections
 from shared.metrics import serve_metrics
+from shared.number_fields import duration
 from shared.repeater import Repeater, log_problem
 
 # Seconds between two looks for publications and syncs that people asked for.
@@ -54,7 +56,7 @@ class Command(DomainCommand):
         )
         parser.add_argument(
             "--watch",
-            type=float,
+            type=duration,
             metavar="SECONDS",
             help="sync every SECONDS, and at once when a page requests it",
         )
@@ -114,7 +116,7 @@ class Command(DomainCommand):
         """Sync one campaign and print the result; return a line for each error of the sync."""
         try:
             is_whole = lists_all or is_listing_due(campaign, at=timezone.now())
-            done = reconcile(
+            result = reconcile(
                 campaign, is_whole=is_whole, pays_for=self.pays_for, waits=not self.is_watching
             )
         except SyncBusy as error:
@@ -127,13 +129,13 @@ class Command(DomainCommand):
             log_problem(f"{campaign} was not synced", error, EXPECTED)
             drop_lost_connections()
             return [f"{campaign}: {type(error).__name__}: {one_line(error)}"]
-        self.stdout.write(f"{campaign}: {result_in_words(done)}")
-        for line in done.notes.splitlines():
+        self.stdout.write(f"{campaign}: {result_in_words(result)}")
+        for line in result.notes.splitlines():
             self.stdout.write(f"{campaign}: {line}")
         if short := shortfall(campaign, spend(campaign)):
             answers_name = KINDS[campaign.kind].answers_name
             self.stdout.write(f"{campaign}: {short.in_words(answers_name)}")
-        failed = [f"{campaign}: {line}" for line in done.error.splitlines()]
+        failed = [f"{campaign}: {line}" for line in result.error.splitlines()]
         for line in failed:
             self.stderr.write(line)
         return failed

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.errors import DomainError
 from hits.services.retention import tidy
 

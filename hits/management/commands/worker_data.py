@@ -1,10 +1,12 @@
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.errors import DomainError
-from hits.queries.worker_data import data_of, worker_named
+from hits.queries.worker_data import data_of
+from hits.services.accounts import worker_named
 
 
 class Command(DomainCommand):
@@ -20,7 +22,7 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, worker: str, out: Path | None, **_: Any) -> None:
-        data = data_of(worker_named(input() if worker == "-" else worker))
+        data = data_of(worker_named(sys.stdin.readline() if worker == "-" else worker))
         text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
         if out is None:
             self.stdout.write(text, ending="")

@@ -14,7 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right, Team
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, require, team_to_change, teams_with, user_of
+from accounts.pages.signed_in import (
+    posted,
+    refusals_shown,
+    require,
+    team_to_change,
+    teams_with,
+    user_of,
+)
 from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.pages.lookups import campaign_of
 from annotate.services.campaigns import CampaignChanged, create_campaigns
@@ -28,7 +35,6 @@ from annotate.services.drafts import (
     detach_draft,
     fingerprint,
     replace_file,
-    use_draft,
 )
 from annotate.services.names import address_of, free_name
 from annotate.services.selections import select_whole
@@ -48,6 +54,7 @@ from hits.pages.new_campaign.steps import (
     previous_of,
     states,
 )
+from hits.services.lifecycle import save_draft
 
 MOST_DRAFTS = 20
 # Captions of images that somebody has just chosen, by their own people.
@@ -99,14 +106,14 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
 def _begun_with(data: QueryDict, team: Team) -> dict[str, Any]:
     """The images that a button named, all of a split or a selection, and a name after them."""
-    known = Selection.objects.of_team(team)
+    selections = Selection.objects.of_team(team)
     if split := data.get("split"):
         try:
             selection = select_whole(split=split, team=team, at=timezone.now())
         except DomainError:
             return {}
         return {"selection": selection.name, "name": _free(address_of(split, "campaign"))}
-    chosen = known.filter(name=data.get("selection", "")).first()
+    chosen = selections.filter(name=data.get("selection", "")).first()
     if chosen is None:
         return {}
     return {"selection": chosen.name, "name": _free(address_of(chosen.name, "campaign"))}
@@ -161,27 +168,29 @@ def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def step(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Show a step of a draft, or store its entries; with htmx, check them while they are typed."""
-    draft = get_object_or_404(drafts_of(request).select_related("campaign"), pk=pk)
-    found = BY_NAME.get(name)
-    if found is None:
+    """Show a step of a draft, or store its entries; with htmx, check them while they are typed. The
+    entries of a draft that has ended meanwhile are shown again."""
+    draft, step = _own_draft(request, pk), BY_NAME.get(name)
+    is_entry = request.method == "POST" and step is not None and step.form is not None
+    if step is None or (draft.ended_at is not None and not is_entry):
         raise Http404
-    if found.form is None:
+    if step.form is None:
         return _checklist(request, draft)
     if request.method == "POST":
-        return _store(request, draft, found, found.form)
-    return _show(request, draft, found, found.form.of(draft))
+        return _store(request, draft, step, step.form)
+    return _show(request, draft, step, step.form.of(draft))
 
 
 def _store(
-    request: HttpRequest, draft: CampaignDraft, found: Step, form_class: type[StepForm]
+    request: HttpRequest, draft: CampaignDraft, step: Step, form_class: type[StepForm]
 ) -> HttpResponse:
     form = form_class(request.POST, draft=draft)
     entries = form.entries()
+    creates = step is SHORT and "to" not in request.POST and not _is_while_typing(request)
     try:
         change_draft(
             draft=draft,
-            step=found.name,
+            step=step.name,
             values=entries.values,
             unfinished=entries.unfinished,
             removed=entries.removed,
@@ -189,15 +198,18 @@ def _store(
             at=timezone.now(),
         )
     except (DraftChanged, DraftEnded) as error:
-        return _show(request, draft, found, form, conflict=error)
+        draft.refresh_from_db(fields=["campaign"])
+        if creates and isinstance(error, DraftEnded) and draft.campaign is not None:
+            return _create(request, draft, is_short=True)  # a second click
+        return _show(request, draft, step, form, conflict=error)
     if _is_while_typing(request):
-        return _show(request, draft, found, form)
+        return _show(request, draft, step, form)
     if form.errors:
-        return _show(request, draft, found, form, status=422)
-    if found is SHORT and "to" not in request.POST:
+        return _show(request, draft, step, form, status=422)
+    if creates:
         return _create(request, draft, is_short=True)
     # The pressed button leads to the next step, or to the one that it names.
-    wanted = BY_NAME.get(request.POST.get("to", ""), next_of(found))
+    wanted = BY_NAME.get(request.POST.get("to", ""), next_of(step))
     return redirect("hits:new_step", draft.pk, wanted.name)
 
 
@@ -208,7 +220,7 @@ def _is_while_typing(request: HttpRequest) -> bool:
 def _show(
     request: HttpRequest,
     draft: CampaignDraft,
-    found: Step,
+    step: Step,
     form: StepForm,
     *,
     conflict: DomainError | None = None,
@@ -216,11 +228,12 @@ def _show(
 ) -> HttpResponse:
     seen = request.POST.get("seen", "") if conflict else fingerprint(draft, form.paths())
     context = {
-        **_frame(draft, found),
-        **side_of(found, draft),
+        **_frame(draft, step),
+        **side_of(step, draft),
         "form": form,
         "seen": seen,
-        "shows_errors": request.method == "POST" or found.name in draft.visited,
+        "shows_errors": request.method == "POST" or step.name in draft.visited,
+        "is_refused": status == 422,
         "conflict": conflict,
         "is_over": isinstance(conflict, DraftEnded),
         "is_while_typing": _is_while_typing(request),
@@ -232,30 +245,30 @@ def _show(
         ]
         return render(request, "hits/new_campaign/checked.html", context)
     return render(
-        request, f"hits/new_campaign/{found.name}.html", context, status=409 if conflict else status
+        request, f"hits/new_campaign/{step.name}.html", context, status=409 if conflict else status
     )
 
 
-def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
+def _frame(draft: CampaignDraft, step: Step) -> dict[str, Any]:
     faults = faults_of(draft)
     return {
         "draft": draft,
-        "step": found,
-        "steps": states(draft, found.name, faults),
+        "step": step,
+        "steps": states(draft, step.name, faults),
         "faults": faults,
-        "previous": previous_of(found),
+        "previous": previous_of(step),
         "sandbox": SANDBOX,
-        "next": next_of(found),
+        "next": next_of(step),
     }
 
 
 def _checklist(
     request: HttpRequest, draft: CampaignDraft, *, conflict: DomainError | None = None
 ) -> HttpResponse:
-    found = BY_NAME["checklist"]
+    checklist = BY_NAME["checklist"]
     context = {
-        **_frame(draft, found),
-        **side_of(found, draft),
+        **_frame(draft, checklist),
+        **side_of(checklist, draft),
         "conflict": conflict,
         "text": toml_text(draft.file),
     }
@@ -266,16 +279,21 @@ def _checklist(
 @require_POST
 def create(request: HttpRequest, pk: int) -> HttpResponse:
     """Create the draft's campaign, or change the one that it edits."""
-    own = CampaignDraft.objects.of(user_of(request)).select_related("team")
+    return _create(request, _own_draft(request, pk))
+
+
+def _own_draft(request: HttpRequest, pk: int) -> CampaignDraft:
+    """The user's draft, also one that has ended; raises Http404 and PermissionDenied."""
+    own = CampaignDraft.objects.of(user_of(request)).select_related("team", "campaign")
     draft = get_object_or_404(own, pk=pk)
     require(request, draft.team, Right.MANAGE)
-    return _create(request, draft)
+    return draft
 
 
 def _create(request: HttpRequest, draft: CampaignDraft, *, is_short: bool = False) -> HttpResponse:
     """Use the draft. After the one page for one's own people, publishing and inviting follow."""
     try:
-        campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
+        campaign = save_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
     except CampaignChanged as error:
         return _checklist(request, draft, conflict=error)
     except DraftIncomplete:
@@ -295,18 +313,21 @@ def _create(request: HttpRequest, draft: CampaignDraft, *, is_short: bool = Fals
 @require_POST
 def detach(request: HttpRequest, pk: int) -> HttpResponse:
     """Make a draft that edits a campaign one for a new campaign."""
-    draft = get_object_or_404(drafts_of(request), pk=pk)
-    detach_draft(draft=draft, at=timezone.now())
-    messages.info(request, "This is now a draft of a new campaign. Give it another name.")
-    return redirect("hits:new_step", draft.pk, STEPS[0].name)
+    draft = _own_draft(request, pk)
+    with refusals_shown(request):
+        detach_draft(draft=draft, at=timezone.now())
+        messages.info(request, "This is now a draft of a new campaign. Give it another name.")
+        return redirect("hits:new_step", draft.pk, STEPS[0].name)
+    return redirect("hits:new_campaign")
 
 
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a draft."""
-    draft = get_object_or_404(drafts_of(request), pk=pk)
-    delete_draft(draft=draft, at=timezone.now())
-    messages.info(request, f"{draft}: draft deleted.")
+    draft = _own_draft(request, pk)
+    with refusals_shown(request):
+        delete_draft(draft=draft, at=timezone.now())
+        messages.info(request, f"{draft}: draft deleted.")
     return redirect("hits:new_campaign")
 
 
@@ -320,8 +341,8 @@ def file(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def campaign_file(request: HttpRequest, slug: str) -> HttpResponse:
     """A campaign's checked file, for downloading."""
-    found = campaign_of(request, slug, may=Right.SEE_MONEY)
-    return toml_file(found.config_json, found.slug)
+    campaign = campaign_of(request, slug, may=Right.SEE_MONEY)
+    return toml_file(campaign.config_json, campaign.slug)
 
 
 def toml_text(values: dict[str, Any]) -> str:
@@ -331,8 +352,8 @@ def toml_text(values: dict[str, Any]) -> str:
 
 def _given(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _given(each) for key, each in value.items() if each is not None}
-    return [_given(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _given(part) for key, part in value.items() if part is not None}
+    return [_given(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
@@ -346,11 +367,11 @@ def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
 @once()
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
     """Begin a draft with the settings of a campaign and a name that is free."""
-    found = campaign_of(request, slug, may=Right.MANAGE)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     draft = begin_draft(
         owner=user_of(request),
-        team=found.team,
-        file={**found.config_json, "name": _free(found.slug)},
+        team=campaign.team,
+        file={**campaign.config_json, "name": _free(campaign.slug)},
         at=timezone.now(),
     )
     return redirect("hits:new_step", draft.pk, STEPS[0].name)
@@ -360,8 +381,8 @@ def copy(request: HttpRequest, slug: str) -> HttpResponse:
 @once()
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the steps for a draft campaign."""
-    found = campaign_of(request, slug, may=Right.MANAGE)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     draft = begin_draft(
-        owner=user_of(request), file=found.config_json, at=timezone.now(), campaign=found
+        owner=user_of(request), file=campaign.config_json, at=timezone.now(), campaign=campaign
     )
     return redirect("hits:new_step", draft.pk, STEPS[-1].name)

@@ -47,9 +47,9 @@ def in_words(line: str) -> str:
     """`hit.images: must be at most 20, not 25` for an error of `annotate.kinds.reading`."""
     key, colon, message = line.partition(": ")
     for pattern, words in PATTERNS:
-        found = pattern.fullmatch(message)
-        if found is not None:
-            return f"{key}{colon}{found.expand(words)}{found['given'] or ''}"
+        match = pattern.fullmatch(message)
+        if match is not None:
+            return f"{key}{colon}{match.expand(words)}{match['given'] or ''}"
     return line
 
 
@@ -94,7 +94,7 @@ class CampaignFileForm(forms.Form):
         if file is not None:
             if file.size > MOST_BYTES:
                 raise forms.ValidationError(
-                    "The file is too large: a campaign file has at most 100 kB."
+                    f"The file is too large: a campaign file has at most {MOST_BYTES // 1000} kB."
                 )
             try:
                 return file.name, decoded(file.name, file.read())

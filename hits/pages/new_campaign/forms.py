@@ -7,9 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.forms import BoundField
-from pydantic import ValidationError
 
-from annotate.campaign_file import fair_hit
 from annotate.kinds import KINDS, TaskKind
 from annotate.kinds.reading import TEXTS, filled, merged
 from annotate.kinds.wizard import (
@@ -29,7 +27,7 @@ from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import value_at
 from annotate.services.names import address_of
 from corpora.language.languages import LANGUAGES
-from corpora.language.text import SENTENCE_WORDS, CaptionRules
+from hits.pages.new_campaign.proposals import proposed_hit
 from hits.pages.new_campaign.step_form import (
     Entries,
     StepForm,
@@ -51,10 +49,7 @@ class NamedForm(StepForm):
         max_length=100,
         help_text="Any name. Addresses and files get it in lower-case letters, digits and hyphens.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        error_messages={
-            "required": "Enter a name, such as street-scenes.",
-            "max_length": "Enter at most 100 characters.",
-        },
+        error_messages={"required": "Enter a name, such as street-scenes."},
     )
 
     def clean_name(self) -> str:
@@ -95,7 +90,7 @@ class TaskForm(NamedForm):
             if preset and preset != self.draft.file.get("preset"):
                 entries.removed.update(_keys_set_by(kind.presets.get(preset, {})))
             own = _keys_of(kind)
-            entries.removed.update(*(_keys_of(other) - own for other in KINDS.values()))
+            entries.removed.update(*(_keys_of(kind) - own for kind in KINDS.values()))
             if not kind.has_families:
                 entries.removed.update({"languages", "translations"})
         return entries
@@ -154,33 +149,25 @@ class InstructionsForm(StepForm):
         label="Title",
         max_length=128,
         help_text="The heading of the task and its name in the marketplace's list.",
-        error_messages={
-            "required": "Enter a title. Workers choose tasks by it.",
-            "max_length": "Enter at most 128 characters.",
-        },
+        error_messages={"required": "Enter a title. Workers choose tasks by it."},
     )
     hit__description = Text(
         label="Description in the marketplace's list",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        error_messages={
-            "required": "Enter one or two sentences about the task.",
-            "max_length": "Enter at most 2,000 characters.",
-        },
+        error_messages={"required": "Enter one or two sentences about the task."},
     )
     hit__keywords = Text(
         label="Search words",
         required=False,
         max_length=1000,
         help_text="Separated by commas. Workers find the task by them.",
-        error_messages={"max_length": "Enter at most 1,000 characters."},
     )
     writing__confirm = Text(
         label="Sentence that new workers confirm, for example on the use of AI",
         required=False,
         max_length=500,
         help_text="On their first page. Empty: none.",
-        error_messages={"max_length": "Enter at most 500 characters."},
     )
     writing__question = Yes(
         label="New workers count the dots in a picture",
@@ -195,6 +182,8 @@ class InstructionsForm(StepForm):
     def shape(self) -> None:
         if not (self.task_kind.has_references or self.task_kind.builds_on_answers):
             del self.fields["writing__refuse_paste"]
+        if self.whole["workers"].get("who") == "own":
+            del self.fields["hit__keywords"]  # they come by an invitation, and search for nothing
         if not self.task_kind.has_languages:
             del self.fields["language"]
         if not self.task_kind.has_families or self.draft.campaign is not None:
@@ -344,17 +333,8 @@ class RewardForm(StepForm):
     details = ("hit__assignments", "hit__lifetime_days", "hit__auto_approval_days")
 
     def text_of(self, name: str) -> Any:
-        """Until somebody has seen the step, a reward and a time that suit long captions."""
-        path = path_of(name)
-        is_new = self.step not in self.draft.visited and value_at(self.draft.file, path) is None
-        if is_new and path in {"hit.reward", "hit.minutes"}:
-            try:
-                captions = CaptionRules.model_validate(self.whole["captions"])
-            except ValidationError:
-                return super().text_of(name)
-            if captions.usual_words > SENTENCE_WORDS:
-                return fair_hit(captions)[path.removeprefix("hit.")]
-        return super().text_of(name)
+        proposed = proposed_hit(self.draft).get(path_of(name).removeprefix("hit."))
+        return super().text_of(name) if proposed is None else proposed
 
     def clean(self) -> dict[str, Any]:
         """Work without a reward costs nothing, so its budget may be left empty."""
@@ -415,7 +395,7 @@ class ChecksForm(StepForm):
         ],
         widget=forms.RadioSelect,
     )
-    review__approve_after_hours = Hours(label="Hours until work is paid", most=720)
+    review__approve_after_hours = Hours(label="Hours until work is approved", most=720)
     review__limit = Percent(
         label="Tolerated share of bad answers per worker, in per cent", least=0.1, most=99.9
     )

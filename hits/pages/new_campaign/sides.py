@@ -17,6 +17,7 @@ from annotate.queries.keywords import has_classes
 from annotate.services.drafts import value_at
 from corpora.wording import counted
 from hits.mturk.endpoints import is_amazons
+from hits.pages.new_campaign.proposals import file_so_far
 from hits.pages.new_campaign.steps import BY_NAME, Step
 from hits.queries.costs import (
     MINIMUM_WAGE,
@@ -72,7 +73,7 @@ def configs_so_far(draft: CampaignDraft) -> list[CampaignConfig]:
         for key in ("selection", "release", "caption_set"):
             placeholders.pop(key, None)
     try:
-        return parse_plan({**placeholders, **draft.file}).configs
+        return parse_plan({**placeholders, **file_so_far(draft)}).configs
     except CampaignFileError:
         return []
 
@@ -128,14 +129,14 @@ def _reward(draft: CampaignDraft, configs: Sequence[CampaignConfig]) -> dict[str
     config = configs[0]
     cost = cost_of(draft, config)
     has_budget = value_at(draft.file, "budget") is not None
-    found = pilots(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
-    pays = hourly_pay(config, found)
+    piloted = pilots(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
+    pays = hourly_pay(config, piloted)
     return {
         "cost": cost,
         "together": _together(draft, configs),
         "fee": slot_fee(config),
         "pays": pays,
-        "left_out": [pilot for pilot in found if not pilot.is_enough][:MOST_PILOTS],
+        "left_out": [pilot for pilot in piloted if not pilot.is_enough][:MOST_PILOTS],
         "least_answers": LEAST_ANSWERS,
         "by_panel": (
             panel_estimate(cost, per_hour=pays[0].per_hour)
@@ -170,8 +171,8 @@ def _checklist(draft: CampaignDraft, configs: Sequence[CampaignConfig]) -> dict[
         return {}
     config = configs[0]
     cost = cost_of(draft, config)
-    found = pilots(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
-    pays = hourly_pay(config, found)
+    piloted = pilots(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
+    pays = hourly_pay(config, piloted)
     known = known_workers_at(settings.MTURK_ENDPOINT, config.workers)
     return {
         "cost": cost,
@@ -203,8 +204,8 @@ def advice_on(
     """Each setting of the draft that is probably unwise. `configs` are those of all languages."""
     config = configs[0]
     yield from _on_task(draft, config)
-    for one in configs:
-        if fault := KINDS[one.kind].fault_of_title(one):
+    for member in configs:
+        if fault := KINDS[member.kind].fault_of_title(member):
             yield Advice(BY_NAME["instructions"], fault)
     yield from _on_workers(config, known)
     yield from _on_pay(config, pay)
@@ -226,7 +227,8 @@ def _on_task(draft: CampaignDraft, config: CampaignConfig) -> Iterator[Advice]:
             f"{running} is running with the same title, so workers cannot tell the two apart.",
         )
     if (
-        config.priming.share > 0
+        KINDS[config.kind].takes_text
+        and config.priming.share > 0
         and config.selection
         and not has_classes(config.selection, draft.team)
     ):

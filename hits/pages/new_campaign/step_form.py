@@ -41,8 +41,8 @@ class StepForm(forms.Form):
         if "selection" not in self.fields and self._lacks_classes(draft.file.get("selection")):
             for name in self.own.without_classes:
                 del self.fields[name]
-        for name, one in self.fields.items():
-            file_field(one).begin(value_at(self.whole, path_of(name)), draft.team)
+        for name, form_field in self.fields.items():
+            file_field(form_field).begin(value_at(self.whole, path_of(name)), draft.team)
         self.shape()
 
     @classmethod
@@ -100,7 +100,7 @@ class StepForm(forms.Form):
     def entries(self) -> Entries:
         """What to store. A value that is the default anyway is left out of the file."""
         entries = Entries()
-        for name, one in self.fields.items():
+        for name, form_field in self.fields.items():
             path = path_of(name)
             if name in self.errors:
                 # PostgreSQL stores no NUL character.
@@ -108,7 +108,7 @@ class StepForm(forms.Form):
                 entries.unfinished[path] = raw[:10_000]
                 entries.values[path] = None
             else:
-                value = file_field(one).as_value(self.cleaned_data.get(name))
+                value = file_field(form_field).as_value(self.cleaned_data.get(name))
                 entries.values[path] = None if value == self.default_of(path) else value
         return entries
 
@@ -127,9 +127,9 @@ def path_of(name: str) -> str:
     return name.replace("__", ".")
 
 
-def file_field(one: forms.Field) -> FileField:
-    assert isinstance(one, FileField), "the steps use fields of this package"
-    return one
+def file_field(form_field: forms.Field) -> FileField:
+    assert isinstance(form_field, FileField), "the steps use fields of this package"
+    return form_field
 
 
 def without(file: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
@@ -144,6 +144,6 @@ def without(file: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
 
 
 def choice(form: forms.Form, name: str) -> forms.ChoiceField:
-    found = form.fields[name]
-    assert isinstance(found, forms.ChoiceField)
-    return found
+    form_field = form.fields[name]
+    assert isinstance(form_field, forms.ChoiceField)
+    return form_field

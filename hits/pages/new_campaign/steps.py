@@ -71,8 +71,8 @@ class State:
 
 def faults_of(draft: CampaignDraft) -> list[Fault]:
     """What is missing or invalid, in the order of the steps."""
-    found = [fault for step in FORMS for fault in _of_step(step, draft)]
-    return found or [*_of_file(draft)]
+    faults = [fault for step in FORMS for fault in _of_step(step, draft)]
+    return faults or [*_of_file(draft)]
 
 
 def _of_step(step: Step, draft: CampaignDraft) -> Iterator[Fault]:

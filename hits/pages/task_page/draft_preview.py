@@ -14,12 +14,13 @@ from accounts.models import Right, Team
 from accounts.pages.signed_in import require, user_of
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_first
+from annotate.kinds.reading import parse_first
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, CampaignDraft, Task
 from annotate.services.practice import Question, practice_images
 from corpora.errors import DomainError
 from hits.mturk.endpoints import endpoint_of
+from hits.pages.new_campaign.proposals import file_so_far
 from hits.pages.task_page.page import common, framed, item, with_instructions
 from hits.pages.task_page.practice import shown
 from hits.services.hit_pages import FrameParameters
@@ -44,11 +45,11 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
     require(request, draft.team, Right.MANAGE)
     endpoint = endpoint_of(settings.MTURK_ENDPOINT)
     try:
-        config = parse_first({**PLACEHOLDERS, **draft.file})
+        config = parse_first({**PLACEHOLDERS, **file_so_far(draft)})
         config = KINDS[config.kind].with_language(config, draft.team)
         with in_language(config.language):
             context = _context(config, state, draft.team)
-    except (CampaignFileError, DomainError):
+    except DomainError:
         context = None
     if context is None:
         return framed(render(request, "hits/new_campaign/no_preview.html"), endpoint)

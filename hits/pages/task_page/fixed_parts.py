@@ -90,7 +90,8 @@ def _rendered(kind_name: str, file: str, shows_instructions: bool) -> FixedParts
 # What leads to files or shows nothing, and has no place in a text.
 ADDRESSES = ("src", "srcset", "sizes", "href")
 NO_WORDS = "script, svg, input, button, link"
-BLOCKS = ["h1", "h2", "p", "li", "summary", "legend", "label", "output", "figcaption", "div"]
+BLOCKS = ["h1", "h2", "p", "summary", "legend", "label", "output", "figcaption", "div"]
+ITEMS = ["li", "option"]
 
 
 class Words(NamedTuple):
@@ -135,8 +136,8 @@ def _plain(soup: BeautifulSoup) -> str:
     body = soup.body or soup
     for string in list(body.find_all(string=True)):
         string.replace_with(re.sub(r"\s+", " ", string))
-    for block in body.find_all(BLOCKS):
-        block.insert(0, "\n- " if block.name == "li" else "\n")
+    for block in body.find_all([*BLOCKS, *ITEMS]):
+        block.insert(0, "\n- " if block.name in ITEMS else "\n")
         block.append("\n")
     lines = (" ".join(line.split()) for line in body.get_text().split("\n"))
     return "\n".join(line for line in lines if line) + "\n"

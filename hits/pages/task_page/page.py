@@ -26,7 +26,6 @@ from annotate.services.practice import is_passed, signed_marks
 from background.tasks import hand_on
 from corpora.errors import DomainError
 from corpora.language.text import Problem
-from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
 from hits.pages.task_page import practice
 from hits.pages.task_page.fixed_parts import fixed_parts, record_page
@@ -38,11 +37,12 @@ from hits.pages.task_page.form import (
     read_form,
     sign_form,
 )
+from hits.reconcile.bar import bar_if_done
 from hits.services import entry, task_pages
-from hits.services.accounts import bar_if_done
 from hits.services.claims import NothingToDo
 from hits.services.hit_pages import FrameParameters, UnknownHit
 from hits.services.task_pages import OpenPage, TaskForm
+from hits.services.visitors import WaitsForVerdicts
 from hits.tasks import tell_barring
 from shared.requests import content_policy
 
@@ -139,15 +139,10 @@ def _open(
         )
     except task_pages.NeedsPractice:
         return _ask(request, campaign, practice.step(campaign, frame))
-    except (NothingToDo, task_pages.WaitsForVerdicts) as reason:
-        account = WorkerAccount.objects.known(
-            endpoint=campaign.endpoint, marketplace_id=frame.worker_id
-        )
-        if account is not None:
-            barring = bar_if_done(campaign=campaign, account=account)
-            if barring is not None:
-                hand_on(tell_barring, barring.pk)
-        waits = isinstance(reason, task_pages.WaitsForVerdicts)
+    except (NothingToDo, WaitsForVerdicts) as reason:
+        if barring := bar_if_done(campaign=campaign, marketplace_id=frame.worker_id):
+            hand_on(tell_barring, barring.pk)
+        waits = isinstance(reason, WaitsForVerdicts)
         template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
         return render(request, template, common(campaign))
     record_page(campaign, timezone.now())

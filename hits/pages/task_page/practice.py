@@ -49,8 +49,8 @@ def step(
     answer = (fields or {}).get("answer", "").strip()
     context = {**shown(campaign, asked), "number": len(marks) + 1}
     if answer and (config.practice.way == "write" or answer in {"good", "bad"}):
-        context["marked"] = found = marked(config, asked, answer)
-        marks += "1" if found.is_right else "0"
+        context["marked"] = marks_given = marked(config, asked, answer)
+        marks += "1" if marks_given.is_right else "0"
     return {
         **context,
         "token": sign(campaign, frame, marks),

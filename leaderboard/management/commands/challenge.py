@@ -2,11 +2,13 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, release_named
+from accounts.management.base import DomainCommand, named
+from annotate.management.base import release_named
 from corpora.commands import write
+from corpora.reading.files import decoded
 from corpora.wording import counted
 from leaderboard.models import Challenge
 from leaderboard.queries import submission_table
@@ -74,7 +76,7 @@ class Command(DomainCommand):
     def _save(self, challenge: Challenge, folder: Path) -> None:
         for submission in challenge.submissions.scored():
             path = folder / f"{submission.pk}.json"
-            write(path, zlib.decompress(submission.file.content).decode())
+            write(path, decoded(path.name, zlib.decompress(submission.file.content)))
             self.stdout.write(f"{path}: {submission.method}")
 
     def _show(self, challenge: Challenge) -> None:
@@ -89,8 +91,4 @@ class Command(DomainCommand):
 
 def challenge_named(name: str) -> Challenge:
     """The challenge; raises CommandError, which lists existing names."""
-    found = Challenge.objects.filter(name=name).first()
-    if found is None:
-        names = ", ".join(Challenge.objects.values_list("name", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no challenge {name!r}. Existing names: {names}.")
-    return found
+    return named(Challenge, "name", name, "challenge")

@@ -5,8 +5,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from annotate.management.base import DomainCommand, release_named
-from corpora.evaluation.scoring import METRICS
+from accounts.management.base import DomainCommand
+from annotate.management.base import release_named
+from corpora.evaluation.metrics import METRICS
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
 
@@ -14,12 +15,12 @@ from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
 def utc_time(text: str) -> datetime:
     """The time that an option names, in UTC; raises CommandError."""
     try:
-        found = parse_datetime(text)
+        time = parse_datetime(text)
     except ValueError:
-        found = None
-    if found is None:
+        time = None
+    if time is None:
         raise CommandError(f"{text!r} is no date and time. Write it as 2027-01-31T12:00.")
-    return found if timezone.is_aware(found) else found.replace(tzinfo=UTC)
+    return time if timezone.is_aware(time) else time.replace(tzinfo=UTC)
 
 
 class Command(DomainCommand):
@@ -42,7 +43,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--one-track", action="store_true", help="no track for extra training data"
         )
-        for name, what in (
+        for name, limit in (
             ("per_day", "submissions per day"),
             ("in_total", "submissions in total"),
         ):
@@ -51,7 +52,7 @@ class Command(DomainCommand):
                 type=int,
                 default=DEFAULTS[name],
                 metavar="N",
-                help=f"{what} of each account (default: %(default)s)",
+                help=f"{limit} of each account (default: %(default)s)",
             )
         parser.add_argument("--opens", metavar="TIME", help="in UTC (default: now)")
         parser.add_argument("--closes", metavar="TIME", help="in UTC (default: it stays open)")

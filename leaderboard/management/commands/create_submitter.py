@@ -4,8 +4,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand
-from leaderboard.services.submitters import create_submitter
+from accounts.management.base import DomainCommand
+from leaderboard.services.submissions import create_submitter
 
 
 class Command(DomainCommand):

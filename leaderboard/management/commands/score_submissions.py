@@ -1,6 +1,6 @@
 from typing import Any
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from corpora.wording import counted
 from leaderboard.scoring.queue import score_waiting
 

@@ -84,7 +84,10 @@ def _question(call: Call) -> tuple[str, HitLayout | None]:
     if question is not None:
         return question, None
     layout = find_layout(call.requester, call.params["HITLayoutId"])
-    values = {each["Name"]: each["Value"] for each in call.params.get("HITLayoutParameters", [])}
+    values = {
+        parameter["Name"]: parameter["Value"]
+        for parameter in call.params.get("HITLayoutParameters", [])
+    }
     return documents.fill(layout.template, values), layout
 
 

@@ -72,9 +72,12 @@ def _found_system_types(query: str) -> list[QualificationType]:
     """The system types whose name or description contains every word of the query."""
     words = query.lower().split()
     return [
-        each
-        for each in _system_types()
-        if all(word in f"{each.name} {each.description}".lower() for word in words)
+        qualification_type
+        for qualification_type in _system_types()
+        if all(
+            word in f"{qualification_type.name} {qualification_type.description}".lower()
+            for word in words
+        )
     ]
 
 
@@ -134,17 +137,23 @@ def get_qualification_type(call: Call) -> dict[str, Any]:
     # Types of other requesters can be read, because their HITs may require them.
     public_id = call.params["QualificationTypeId"]
     stored = QualificationType.objects.filter(public_id=public_id, is_deleted=False)
-    system = (each for each in _system_types() if each.public_id == public_id)
-    found = next(system, None) or stored.first()
-    if found is None:
+    system = (
+        qualification_type
+        for qualification_type in _system_types()
+        if qualification_type.public_id == public_id
+    )
+    qualification_type = next(system, None) or stored.first()
+    if qualification_type is None:
         raise qualification_types.no_such_type(public_id)
-    return {"QualificationType": _shape_for(call, found)}
+    return {"QualificationType": _shape_for(call, qualification_type)}
 
 
-def _shape_for(call: Call, each: QualificationType) -> dict[str, Any]:
+def _shape_for(call: Call, qualification_type: QualificationType) -> dict[str, Any]:
     """The type, without the test and its key if it is another requester's."""
-    is_own = each.requester_id == call.requester.pk
-    return qualification_type_shape(each) | ({} if is_own else {"Test": None, "AnswerKey": None})
+    is_own = qualification_type.requester_id == call.requester.pk
+    return qualification_type_shape(qualification_type) | (
+        {} if is_own else {"Test": None, "AnswerKey": None}
+    )
 
 
 @operation("DeleteQualificationType")
@@ -191,7 +200,8 @@ def list_hits_for_qualification_type(call: Call) -> dict[str, Any]:
         hit_type.pk
         for hit_type in call.requester.hit_types.all()
         if any(
-            each["QualificationTypeId"] == public_id for each in hit_type.qualification_requirements
+            requirement["QualificationTypeId"] == public_id
+            for requirement in hit_type.qualification_requirements
         )
     ]
     rows = call.requester.hits.undisposed().filter(hit_type__in=hit_types)
@@ -228,7 +238,7 @@ def disassociate_qualification(call: Call) -> None:
 
 @operation("GetQualificationScore")
 def get_qualification_score(call: Call) -> dict[str, Any]:
-    found = (
+    qualification = (
         Qualification.objects.filter(
             qualification_type=find_qualification_type(call),
             worker=find_worker(call),
@@ -236,15 +246,15 @@ def get_qualification_score(call: Call) -> dict[str, Any]:
         .select_related("qualification_type", "worker")
         .first()
     )
-    if found is None:
+    if qualification is None:
         raise qualifications.no_such_qualification()
-    if found.status != QualificationStatus.GRANTED:
+    if qualification.status != QualificationStatus.GRANTED:
         raise DomainError(
-            f"This Qualification is currently in the state '{found.status}'. This operation can "
-            "be called with a status of: Granted",
+            f"This Qualification is currently in the state '{qualification.status}'. "
+            "This operation can be called with a status of: Granted",
             code="InvalidQualificationState",
         )
-    return {"Qualification": qualification_shape(found)}
+    return {"Qualification": qualification_shape(qualification)}
 
 
 @operation("ListWorkersWithQualificationType")
@@ -307,16 +317,16 @@ def reject_qualification_request(call: Call) -> None:
 
 def _find_request(call: Call) -> QualificationRequest:
     public_id = call.params["QualificationRequestId"]
-    found = (
+    qualification_request = (
         QualificationRequest.objects.filter(
             public_id=public_id, qualification_type__requester=call.requester
         )
         .select_related("qualification_type__requester", "worker")
         .first()
     )
-    if found is None:
+    if qualification_request is None:
         raise DoesNotExist(
             f"QualificationRequest {public_id} does not exist.",
             code="QualificationRequestDoesNotExist",
         )
-    return found
+    return qualification_request

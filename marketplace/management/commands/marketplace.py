@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from marketplace import tls
 from marketplace.server import serve
+from shared.number_fields import PORT
 from shared.secret_key import check_listening, is_loopback
 
 
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--port",
-            type=int,
+            type=PORT,
             default=address.port or 8001,
             help="port to listen on (default: the port in MARKETPLACE_URL, %(default)s)",
         )
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--tls-port",
-            type=int,
+            type=PORT,
             default=443,
             help="port for HTTPS (default: 443, the port of Amazon's addresses)",
         )

@@ -4,10 +4,10 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
+from marketplace.management.base import DomainCommand
 from marketplace.pages.links import invitation_url
 from marketplace.services.accounts import (
     MOST_INVITATION_DAYS,
@@ -16,7 +16,7 @@ from marketplace.services.accounts import (
 )
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = "Create an invitation and print its link. Anybody with the link can create an account."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -41,7 +41,6 @@ class Command(BaseCommand):
             raise CommandError(f"--expires must be between 1 and {MOST_INVITATION_DAYS} days.")
         if not 1 <= uses <= MOST_INVITATION_USES:
             raise CommandError(f"--uses must be between 1 and {MOST_INVITATION_USES}.")
-        call_command("migrate", verbosity=0, interactive=False)
         at = clock.now()
         invitation = invite(uses=uses, expires_at=at + timedelta(days=expires), at=at)
         url = invitation_url(invitation)

@@ -4,17 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.errors import DomainError
+from marketplace.management.base import DomainCommand
 from marketplace.models import Requester
 from marketplace.questions.documents import gaps
 from marketplace.services.hit_types import create_layout
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Create a HIT layout from an HTML page with ${name} placeholders and print its "
         "HITLayoutId. CreateHIT fills the placeholders with HITLayoutParameters."
@@ -36,7 +36,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, name: str, file: Path, requester: str, height: int, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
         owner = Requester.objects.filter(name=requester).first()
         if owner is None:
             raise CommandError(f"No requester is called {requester!r}.")

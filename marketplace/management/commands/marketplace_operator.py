@@ -7,16 +7,16 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
 from marketplace import clock
+from marketplace.management.base import DomainCommand
 from marketplace.services.operators import noted
 from shared.second_factors.services import CodeRefused, remove_for_locked_out
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Create an account for the marketplace's admin pages at /operator/ and print its "
         "password. The password is printed only once. The admin pages show everything: "
@@ -39,7 +39,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, name: str, new_password: bool, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
         operator = User.objects.filter(username=name).first()
         if options["remove_app"]:
             self._remove_app(operator, name)

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from marketplace.management.base import DomainCommand
 from marketplace.models import PeopleGroup
 from marketplace.services import people_work
 from shared.tables import csv_lines
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Print a group's people as CSV: hours and tasks by person for whoever pays, or the "
         "withdrawn work, which import_withdrawals reads."
@@ -27,17 +27,16 @@ class Command(BaseCommand):
         parser.add_argument("--before", metavar="DAY", help="only tasks sent before this day")
 
     def handle(self, *, group: str, withdrawals: bool, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
-        found = PeopleGroup.objects.filter(name=group).first()
-        if found is None:
+        people_group = PeopleGroup.objects.filter(name=group).first()
+        if people_group is None:
             raise CommandError(f"There is no group of people called {group!r}.")
         if withdrawals:
-            rows = people_work.withdrawals(found.offers.all())
+            rows = people_work.withdrawals(people_group.offers.all())
             self._print(people_work.WITHDRAWAL_COLUMNS, rows)
             return
         span = {name: _day(options[name]) for name in ("since", "before")}
-        work = people_work.work_by_person(group=found, **span)
-        self._print(people_work.HOURS_COLUMNS, (each.row for each in work))
+        work = people_work.work_by_person(group=people_group, **span)
+        self._print(people_work.HOURS_COLUMNS, (person.row for person in work))
 
     def _print(self, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         for lines in csv_lines(head, rows):

@@ -5,10 +5,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
+from marketplace.management.base import DomainCommand
 from marketplace.services.workers import get_or_create_requester
 
 
@@ -18,12 +18,13 @@ def dollars(text: str) -> Decimal:
         amount = Decimal(text)
     except InvalidOperation as error:
         raise ValueError(f"{text!r} is no amount of money") from error
-    if not amount.is_finite() or amount < 0 or amount != round(amount, 2) or amount >= 10**12:
+    is_possible = amount.is_finite() and 0 <= amount < 10**12
+    if not is_possible or amount != round(amount, 2):
         raise ValueError(f"{text!r} is no amount of money")
     return amount
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = "Create a requester and print its access keys. The same name gives the same keys."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,7 +44,6 @@ class Command(BaseCommand):
     def handle(self, *, name: str, balance: Decimal | None, **options: Any) -> None:
         if not name.strip() or len(name) > 100:
             raise CommandError("A requester's name must have 1 to 100 characters.")
-        call_command("migrate", verbosity=0, interactive=False)
         requester = get_or_create_requester(name=name, balance=balance, at=clock.now())
         keys = {
             "access_key": requester.access_key,

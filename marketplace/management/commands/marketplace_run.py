@@ -65,15 +65,15 @@ class Command(BaseCommand):
 def _keys_of(name: str) -> dict[str, str]:
     try:
         call_command("migrate", verbosity=0, interactive=False)
-        found = Requester.objects.get(name=name)
+        requester = Requester.objects.get(name=name)
     except Requester.DoesNotExist as error:
         raise CommandError(
             f"No requester is called {name!r}. Create one with `manage.py "
             "marketplace_requester NAME`."
         ) from error
     return {
-        "AWS_ACCESS_KEY_ID": found.access_key,
-        "AWS_SECRET_ACCESS_KEY": found.secret_key,
+        "AWS_ACCESS_KEY_ID": requester.access_key,
+        "AWS_SECRET_ACCESS_KEY": requester.secret_key,
         "AWS_DEFAULT_REGION": "us-east-1",
     }
 

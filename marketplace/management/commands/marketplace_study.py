@@ -5,16 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
-from marketplace.errors import StudyRefused
+from marketplace.management.base import DomainCommand
 from marketplace.models import HitType, Study
 from marketplace.services import studies
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Create a study: participants of a panel do a number of HITs of one group and are sent "
         "back with a completion code. Prints the address to give to the panel."
@@ -56,7 +55,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, name: str, close: bool, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
         study = self._close(name) if close else self._create(name, options)
         link = studies.panel_url(study)
         if options["json"]:
@@ -84,10 +82,7 @@ class Command(BaseCommand):
             no_work_code=options["no_work_code"],
             language=options["language"],
         )
-        try:
-            return studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())
-        except StudyRefused as error:
-            raise CommandError(str(error)) from error
+        return studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())
 
     def _close(self, name: str) -> Study:
         study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()

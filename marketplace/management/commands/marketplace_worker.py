@@ -5,16 +5,17 @@ from argparse import BooleanOptionalAction
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.countries import read_place
+from marketplace.management.base import DomainCommand
 from marketplace.pages.links import sign_in_url
-from marketplace.services.workers import WorkerProfile, get_or_create_worker
+from marketplace.services.workers import MOST_APPROVED, WorkerProfile, get_or_create_worker
+from shared.number_fields import whole
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Create workers and print a sign-in link for each. The same name gives the same worker, "
         "with a new link."
@@ -27,10 +28,14 @@ class Command(BaseCommand):
             help="country of the worker, such as US, or US-PA with a state; HITs can require it",
         )
         parser.add_argument(
-            "--approved", type=int, help="number of approved assignments to give the worker"
+            "--approved",
+            type=whole(0, MOST_APPROVED),
+            help="number of approved assignments to give the worker",
         )
         parser.add_argument(
-            "--rate", type=int, help="approval rate for --approved, 1 to 100 (default: 100)"
+            "--rate",
+            type=whole(1, 100),
+            help="approval rate for --approved, 1 to 100 (default: 100)",
         )
         parser.add_argument(
             "--masters",
@@ -48,7 +53,6 @@ class Command(BaseCommand):
         profile = self._profile(options)
         if any(not name.strip() or len(name) > 100 for name in names):
             raise CommandError("A worker's name must have 1 to 100 characters.")
-        call_command("migrate", verbosity=0, interactive=False)
         for name in names:
             worker = get_or_create_worker(name=name, profile=profile, at=clock.now())
             url = sign_in_url(worker)
@@ -64,10 +68,6 @@ class Command(BaseCommand):
             read_place(country or "")
         except ValueError as error:
             raise CommandError("--country must be two letters, such as US, or US-PA.") from error
-        if approved is not None and approved < 0:
-            raise CommandError("--approved must not be negative.")
-        if rate is not None and not 1 <= rate <= 100:
-            raise CommandError("--rate must be between 1 and 100.")
         if rate is not None and approved is None:
             raise CommandError("--rate needs --approved.")
         return WorkerProfile(

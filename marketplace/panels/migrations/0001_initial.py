@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
                 ('made_at', models.DateTimeField()),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='panel_payment_is_positive'), models.CheckConstraint(condition=models.Q(models.Q(('batch', None), ('kind__in', ['reward', 'screen-out'])), models.Q(('batch__isnull', False), ('kind', 'bonus')), _connector='OR'), name='panel_bonus_has_batch'), models.UniqueConstraint(condition=models.Q(('kind__in', ['reward', 'screen-out'])), fields=('submission',), name='panel_reward_once'), models.UniqueConstraint(fields=('submission', 'batch'), name='panel_bonus_once_per_batch')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='panel_payment_is_positive'), models.CheckConstraint(condition=models.Q(models.Q(('batch', None), ('kind__in', ['reward', 'screen-out'])), models.Q(('batch__isnull', False), ('kind', 'bonus')), _connector='OR'), name='panel_bonus_has_batch'), models.UniqueConstraint(condition=models.Q(('kind__in', ['reward', 'screen-out'])), fields=('submission', 'kind'), name='panel_reward_once'), models.UniqueConstraint(fields=('submission', 'batch'), name='panel_bonus_once_per_batch')],
             },
         ),
         migrations.CreateModel(

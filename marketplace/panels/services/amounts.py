@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from marketplace.models import Account, Assignment, Participation, Transfer, TransferKind, Worker
+from marketplace.models import Account, Participation, Transfer, TransferKind, Worker
 from marketplace.models.ledger import ROUTES
 from marketplace.panels.models import (
     BatchState,
@@ -56,41 +56,29 @@ def earned(participation: Participation) -> Decimal:
 
 def paid_out(participation: Participation) -> Decimal:
     """What payouts have paid to the participant for the study, before a submission was known."""
-    mine = Participation.objects.filter(pk=participation.pk).values_list(paid_until(), flat=True)
+    mine = Participation.objects.filter(pk=participation.pk).values_list(last_payout(), flat=True)
     last = mine.first()
-    return _credited(participation, made_at__lte=last) if last else NOTHING
+    return _credited(participation, pk__lt=last) if last else NOTHING
 
 
-def paid_until() -> Subquery:
-    """When the last payout was that paid for a participation: of somebody who came before the
-    study was at the panel, and whose submission there was not known yet."""
+def last_payout() -> Subquery:
+    """The key of the last payout that paid for a participation: of somebody who came before they
+    took a place at the panel, and whose submission there was not known yet."""
     there = PanelSubmission.objects.filter(participation=OuterRef(OuterRef("pk")))
-    came_first = Participation.objects.filter(
-        pk=OuterRef(OuterRef("pk")), started_at__lt=F("study__at_panel__created_at")
-    )
+    had_a_place = there.filter(started_at__lte=OuterRef(OuterRef("started_at")))
     payouts = Transfer.objects.filter(
+        ~Exists(had_a_place),
         kind=TransferKind.PAYOUT,
         worker=OuterRef("worker"),
         made_at__lt=Subquery(there.order_by("known_since").values("known_since")[:1]),
-    ).filter(Exists(came_first))
-    return Subquery(payouts.order_by("-made_at").values("made_at")[:1])
-
-
-def _credited(participation: Participation, **limits: datetime) -> Decimal:
-    mine = Transfer.objects.filter(target=Account.WORKER, **limits)
-    return sum_of(mine.filter(assignment__in=own_work(participation)))
-
-
-def own_work(participation: Participation) -> QuerySet[Assignment]:
-    """The assignments that count for this study alone, so that none is paid in two studies."""
-    found = participation.assignments()
-    later = Participation.objects.filter(
-        worker=participation.worker_id,
-        study__hit_type=participation.study.hit_type_id,
-        started_at__gt=participation.started_at,
     )
-    ends = later.order_by("started_at").values_list("started_at", flat=True).first()
-    return found if ends is None else found.filter(accepted_at__lt=ends)
+    # What it paid has lower keys. A late automatic approval is dated before it, when it was due.
+    return Subquery(payouts.order_by("-pk").values("pk")[:1])
+
+
+def _credited(participation: Participation, **limits: int) -> Decimal:
+    mine = Transfer.objects.filter(target=Account.WORKER, **limits)
+    return sum_of(mine.filter(assignment__in=participation.assignments()))
 
 
 def assigned(participation: Participation) -> Decimal:
@@ -98,11 +86,18 @@ def assigned(participation: Participation) -> Decimal:
     payments = PanelPayment.objects.filter(submission__participation=participation)
     # A screen-out is paid for the questions before the HITs, and settles none of their rewards.
     live = payments.exclude(batch__state=BatchState.REFUSED).exclude(kind=PaymentKind.SCREEN_OUT)
-    return sum_of(live)
+    return sum_of(live) + _settled_in_part(participation)
+
+
+def _settled_in_part(participation: Participation) -> Decimal:
+    """The reward of a submission of which somebody has approved a part at the panel. It does not
+    tell how much, so there is no payment here."""
+    in_part = participation.panel_submissions.filter(status=SubmissionStatus.PARTIALLY_APPROVED)
+    return in_part.aggregate(total=Sum("panel_study__reward"))["total"] or NOTHING
 
 
 # What the panel pays by itself, by the status of the submission.
-PAID_BY_STATUS = {
+PAID_BY_STATUS: dict[str, PaymentKind] = {
     SubmissionStatus.APPROVED: PaymentKind.REWARD,
     SubmissionStatus.SCREENED_OUT: PaymentKind.SCREEN_OUT,
 }
@@ -110,7 +105,7 @@ PAID_BY_STATUS = {
 
 def record_reward(submission: PanelSubmission, *, at: datetime) -> None:
     """Write the rows of an approved or screened-out submission's reward, once."""
-    kind, study = PAID_BY_STATUS[SubmissionStatus(submission.status)], submission.panel_study
+    kind, study = PAID_BY_STATUS[submission.status], submission.panel_study
     is_whole = kind == PaymentKind.REWARD
     amount = study.reward if is_whole else study.screen_out_reward
     if not amount:
@@ -167,7 +162,7 @@ def _create(
         if amount
     )
     PanelTransfer.objects.bulk_create(
-        PanelTransfer(transfer=each, kind=each.kind, **record) for each in made
+        PanelTransfer(transfer=transfer, kind=transfer.kind, **record) for transfer in made
     )
 
 
@@ -177,8 +172,8 @@ def recorded(panel_study: PanelStudy) -> Spent:
     of_rewards = rows.filter(at_panel__payment__submission__panel_study=panel_study)
     of_batches = rows.filter(at_panel__batch__panel_study=panel_study)
 
-    def total(found: QuerySet[Transfer], *kinds: TransferKind) -> Decimal:
-        return sum_of(found.filter(kind__in=kinds))
+    def total(transfers: QuerySet[Transfer], *kinds: TransferKind) -> Decimal:
+        return sum_of(transfers.filter(kind__in=kinds))
 
     return Spent(
         rewards=total(of_rewards, TransferKind.PANEL_REWARD, TransferKind.PANEL_SCREEN_OUT),
@@ -213,6 +208,7 @@ ENDED = [
 # With these the panel pays what was earned above the reward.
 PAYABLE = [
     SubmissionStatus.APPROVED,
+    SubmissionStatus.PARTIALLY_APPROVED,
     SubmissionStatus.RETURNED,
     SubmissionStatus.SCREENED_OUT,
     SubmissionStatus.TIMED_OUT,
@@ -220,11 +216,14 @@ PAYABLE = [
 
 
 def participations_by_panel() -> QuerySet[Participation]:
-    """Participations that the panel pays: not of people who came before the study was there."""
+    """Participations that the panel pays: of people with a submission there, and of those who came
+    since the study was last read there, who may hold a place."""
     there = PanelSubmission.objects.filter(participation=OuterRef("pk"))
-    came_through_it = Q(started_at__gte=F("study__at_panel__created_at"))
-    came_through_it &= ~Q(study__at_panel__external_id="")
-    return Participation.objects.filter(came_through_it | Exists(there))
+    may_hold_a_place = Q(started_at__gte=F("study__at_panel__created_at"))
+    may_hold_a_place &= ~Q(study__at_panel__external_id="")
+    read_at = "study__at_panel__read_at"
+    may_hold_a_place &= Q(**{read_at: None}) | Q(**{f"{read_at}__lte": F("started_at")})
+    return Participation.objects.filter(may_hold_a_place | Exists(there))
 
 
 def credits_by_panel(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
@@ -244,9 +243,9 @@ def credits_by_panel(workers: QuerySet[Worker] | None = None) -> dict[int, Decim
     rows = Transfer.objects.filter(target=Account.WORKER, worker__in=by_panel.values("worker"))
     rows = rows.alias(
         counts_for=Subquery(latest.values("pk")[:1]),
-        paid_until=Subquery(latest.values(until=paid_until())[:1]),
+        last_payout=Subquery(latest.values(last=last_payout())[:1]),
     )
-    unpaid = rows.filter(Q(paid_until=None) | Q(made_at__gt=F("paid_until")))
+    unpaid = rows.filter(Q(last_payout=None) | Q(pk__gt=F("last_payout")))
     mine = unpaid.filter(counts_for__in=by_panel.values("pk")).order_by()
     return dict(mine.values_list("worker").annotate(Sum("amount")))
 
@@ -270,7 +269,7 @@ def obstacle_to_erasure(worker: Worker) -> str:
 def is_awaited(worker: Worker) -> bool:
     """Whether a panel has yet to decide on the worker's submissions, or to pay for them."""
     mine = participations_by_panel().filter(worker=worker)
-    return any(map(_is_open, mine.select_related("study__at_panel", "study__hit_type", "worker")))
+    return any(map(_is_open, mine.select_related("study", "worker")))
 
 
 def _is_open(participation: Participation) -> bool:
@@ -279,14 +278,11 @@ def _is_open(participation: Participation) -> bool:
         return True
     latest = submissions.last()
     if latest is None:
-        # A study that was read since then has no submission of this participant's.
-        at_panel = participation.study.at_panel
-        is_read = at_panel.read_at is not None and at_panel.read_at > participation.started_at
-        return bool(at_panel.external_id) and not is_read and earned(participation) > 0
+        return earned(participation) > 0
     return latest.status in PAYABLE and earned(participation) > _paid(participation)
 
 
 def _paid(participation: Participation) -> Decimal:
     payments = PanelPayment.objects.filter(submission__participation=participation)
-    done = payments.filter(Q(kind=PaymentKind.REWARD) | Q(batch__state=BatchState.PAID))
-    return sum_of(done)
+    settled = payments.filter(Q(kind=PaymentKind.REWARD) | Q(batch__state=BatchState.PAID))
+    return sum_of(settled) + _settled_in_part(participation)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
+from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import Assignment, AssignmentStatus, Participation
 from marketplace.panels.client import MOST_BONUSES, TIMEOUT, Prolific
@@ -46,7 +47,8 @@ def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
         (submission, earned(participation) - assigned(participation))
         for submission, participation in _settled(locked, at)
     )
-    due = _without_refused(locked, [each for each in earnings if each[1] > 0], at)
+    positive = [(submission, amount) for submission, amount in earnings if amount > 0]
+    due = _without_refused(locked, positive, at)
     if not due:
         return None
     batch = BonusBatch.objects.create(panel_study=locked, created_at=at)
@@ -67,16 +69,16 @@ def _without_refused(panel_study: PanelStudy, due: list[_Due], at: datetime) -> 
     that it refused together. So one participant does not keep the others from being paid; a bonus
     that is refused alone is tried again after REFUSED_ALONE_FOR."""
     refused = _last_refused(panel_study)
-    fresh = [each for each in due if each[0].pk not in refused]
+    fresh = [bonus for bonus in due if bonus[0].pk not in refused]
     if fresh:
         return fresh[:MOST_BONUSES]
     again = [
-        each
-        for each in due
-        if refused[each[0].pk].size > 1 or refused[each[0].pk].at <= at - REFUSED_ALONE_FOR
+        (refused[submission.pk].size, (submission, amount))
+        for submission, amount in due
+        if refused[submission.pk].size > 1 or refused[submission.pk].at <= at - REFUSED_ALONE_FOR
     ]
-    most = max((refused[submission.pk].size for submission, _ in again), default=0)
-    together = [each for each in again if refused[each[0].pk].size == most]
+    most = max((size for size, _ in again), default=0)
+    together = [bonus for size, bonus in again if size == most]
     return together[: max(1, most // 2)]
 
 
@@ -94,8 +96,8 @@ def _last_refused(panel_study: PanelStudy) -> dict[int, _Refused]:
         batch.pk: _Refused(batch.size, batch.ended_at or batch.created_at)
         for batch in batches.annotate(size=Count("payments"))
     }
-    found = rows.filter(last__in=sizes).values_list("pk", "last")
-    return {submission: sizes[batch] for submission, batch in found}
+    last_batches = rows.filter(last__in=sizes).values_list("pk", "last")
+    return {submission: sizes[batch] for submission, batch in last_batches}
 
 
 def _settled(
@@ -110,13 +112,14 @@ def _settled(
     # Not a join with the payments: a submission with several would come several times.
     rewards = PanelPayment.objects.filter(submission=OuterRef("pk"), kind=PaymentKind.REWARD)
     has_reward = Q(Exists(rewards), status=SubmissionStatus.APPROVED)
+    has_reward |= Q(status=SubmissionStatus.PARTIALLY_APPROVED)
     has_none = Q(
         status__in=[
             SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT, SubmissionStatus.SCREENED_OUT,
         ],
         started_at__lte=since,
     )  # fmt: skip
-    found = panel_study.submissions.filter(has_reward | has_none, participation__isnull=False)
+    submissions = panel_study.submissions.filter(has_reward | has_none, participation__isnull=False)
     open_work = Assignment.objects.filter(
         worker=OuterRef("participation__worker"),
         hit__hit_type=panel_study.study.hit_type_id,
@@ -125,12 +128,12 @@ def _settled(
     later = PanelSubmission.objects.filter(
         participation=OuterRef("participation"), panel_study=panel_study, pk__gt=OuterRef("pk")
     )
-    rows = found.filter(~Exists(open_work), ~Exists(later)).select_related(
+    rows = submissions.filter(~Exists(open_work), ~Exists(later)).select_related(
         "participation__study", "participation__worker"
     )
-    for each in rows.order_by("pk"):
-        if each.participation is not None:
-            yield each, each.participation
+    for submission in rows.order_by("pk"):
+        if submission.participation is not None:
+            yield submission, submission.participation
 
 
 def go_on_with_batches(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
@@ -147,7 +150,7 @@ def go_on_with_batches(*, panel_study: PanelStudy, there: Prolific, at: datetime
 def set_up(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     """Hand the list to the panel, which pays nothing yet: this can be repeated."""
     rows = batch.payments.select_related("submission").order_by("pk")
-    amounts = {each.submission.external_id: each.amount for each in rows}
+    amounts = {row.submission.external_id: row.amount for row in rows}
     planned = BonusBatch.objects.filter(pk=batch.pk, state=BatchState.PLANNED)
     try:
         made = there.set_up_bonuses(batch.panel_study.external_id, amounts)
@@ -167,14 +170,19 @@ def pay(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     """Send the request that pays, once. If the panel has paid bonuses that are not recorded here,
     as after a restored backup, a person decides instead."""
     mine = BonusBatch.objects.filter(pk=batch.pk)
-    if _has_unrecorded(batch, there):
+    has_unrecorded = _has_unrecorded(batch, there)
+    # The round may have begun long ago, and others count from the request.
+    sending_at = max(at, clock.now())
+    if has_unrecorded:
         problem = "The panel lists bonuses that are not recorded here, as after a restored backup."
         mine.filter(state=BatchState.SET_UP).update(
-            state=BatchState.UNCLEAR, sending_at=at, problem=problem
+            state=BatchState.UNCLEAR, sending_at=sending_at, problem=problem
         )
         return
     # Committed before the request. Of two processes, one gets a row.
-    if not mine.filter(state=BatchState.SET_UP).update(state=BatchState.SENDING, sending_at=at):
+    if not mine.filter(state=BatchState.SET_UP).update(
+        state=BatchState.SENDING, sending_at=sending_at
+    ):
         return
     batch.refresh_from_db()
     sending = mine.filter(state=BatchState.SENDING)
@@ -223,9 +231,14 @@ def read_bonuses(*, batch: BonusBatch, there: Prolific) -> bool:
 
 
 def confirm(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
-    """Record a batch as paid once the panel lists its bonuses."""
+    """Record a batch as paid once the panel lists its bonuses; leave it to a person if the panel
+    does not list them in time."""
     if read_bonuses(batch=batch, there=there):
         _end_as_paid(batch, from_state=BatchState.SENT, at=at)
+    elif batch.sending_at and at - batch.sending_at >= settings.PROLIFIC_BONUS_SETTLES:
+        BonusBatch.objects.filter(pk=batch.pk, state=BatchState.SENT).update(
+            state=BatchState.UNCLEAR, problem="The panel does not list all of these bonuses."
+        )
 
 
 @transaction.atomic

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.db.models import F
 from django.urls import reverse
 
+from marketplace import clock
 from marketplace.errors import DomainError, StudyRefused
 from marketplace.panels.client import Prolific, prolific
 from marketplace.panels.models import BatchState, PanelStudy, PanelSubmission
-from marketplace.panels.panel import Subscription
+from marketplace.panels.panel import PanelNotFound, PanelRefused, Subscription
 from marketplace.panels.services import bonuses, submissions
-from marketplace.panels.services.studies import make_draft
+from marketplace.panels.services.studies import forget_draft, make_draft
 
 logger = logging.getLogger(__name__)
 # Hooks come in bursts: one reading serves those of this time.
@@ -29,12 +30,15 @@ def follow(*, at: datetime) -> int:
     if not settings.PROLIFIC_API_TOKEN:
         return 0
     due = PanelStudy.objects.filter(read_next_at__lte=at).exclude(external_id="")
-    return sum(_round_if_mine(each, at) for each in due.order_by("read_next_at", "pk"))
+    return sum(
+        _round_if_mine(panel_study, at) for panel_study in due.order_by("read_next_at", "pk")
+    )
 
 
 def _round_if_mine(panel_study: PanelStudy, at: datetime) -> int:
     """Run the round unless another process has taken it."""
-    next_at = at + timedelta(seconds=settings.PROLIFIC_SECONDS)
+    # The rounds of other studies, before this one, may have taken long.
+    next_at = max(at, clock.now()) + timedelta(seconds=settings.PROLIFIC_SECONDS)
     mine = PanelStudy.objects.filter(pk=panel_study.pk, read_next_at=panel_study.read_next_at)
     if not mine.update(read_next_at=next_at):
         return 0
@@ -44,27 +48,36 @@ def _round_if_mine(panel_study: PanelStudy, at: datetime) -> int:
 
 def run_round(*, panel_study: PanelStudy, at: datetime) -> None:
     """Read the study and its submissions, decide, and pay bonuses. Problems are stored in words."""
-    problems = _tried(lambda: _read(panel_study, at))
+    unreadable: list[str] = []
+    problems = _tried(lambda: unreadable.extend(_read(panel_study, at)))
     if problems:
         # Without the panel's present state there is nothing to decide on.
         _note(panel_study, problems, None)
         return
-    problems = [
+    if unreadable:
+        problems = [f"Prolific's answer on submissions cannot be read: {', '.join(unreadable)}."]
+    problems += [
         *_tried(lambda: submissions.act(panel_study=panel_study, there=prolific(), at=at)),
         *_tried(lambda: _bonuses(panel_study, prolific(), at)),
     ]
-    _note(panel_study, problems, at)
+    # Until all submissions can be read, some people would seem to hold no place at the panel.
+    _note(panel_study, problems, None if unreadable else at)
 
 
-def _read(panel_study: PanelStudy, at: datetime) -> None:
+def _read(panel_study: PanelStudy, at: datetime) -> list[str]:
     there = prolific()
     make_draft(panel_study=panel_study, at=at)
-    found = there.study(panel_study.external_id)
+    try:
+        study = there.study(panel_study.external_id)
+    except PanelNotFound as error:
+        if forget_draft(panel_study=panel_study):
+            raise PanelRefused("The draft was deleted at Prolific. Create it again.") from error
+        raise
     PanelStudy.objects.filter(pk=panel_study.pk).update(
-        status=found.status, places=found.places or F("places")
+        status=study.status, places=study.places or F("places")
     )
     panel_study.refresh_from_db()
-    submissions.read_back(panel_study=panel_study, there=there, at=at)
+    return submissions.read_back(panel_study=panel_study, there=there, at=at)
 
 
 def _bonuses(panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
@@ -106,8 +119,8 @@ def note_hook(*, resource: str, at: datetime) -> None:
     soon = at + HOOKS_GATHERED
     if resource and read_soon(study_id=resource, at=soon):
         return
-    known = PanelSubmission.objects.filter(external_id=resource)
-    of_submission = known.values_list("panel_study__external_id", flat=True).first()
+    submissions = PanelSubmission.objects.filter(external_id=resource)
+    of_submission = submissions.values_list("panel_study__external_id", flat=True).first()
     if of_submission:
         read_soon(study_id=of_submission, at=soon)
         return
@@ -133,7 +146,11 @@ def address() -> str:
 
 def subscriptions() -> list[Subscription]:
     """The subscriptions to this site; raises PanelRefused and PanelUnclear."""
-    return [each for each in prolific().subscriptions() if each.address == address()]
+    return [
+        subscription
+        for subscription in prolific().subscriptions()
+        if subscription.address == address()
+    ]
 
 
 def has_the_panels_secret() -> bool:
@@ -162,7 +179,7 @@ def subscribe() -> list[Subscription]:
 
 def unsubscribe() -> int:
     """Remove the subscriptions to this site; return their number."""
-    there, found = prolific(), subscriptions()
-    for each in found:
-        there.unsubscribe(each.id)
-    return len(found)
+    there, mine = prolific(), subscriptions()
+    for subscription in mine:
+        there.unsubscribe(subscription.id)
+    return len(mine)

@@ -21,7 +21,7 @@ from marketplace.panels.panel import (
     StudyThere,
 )
 from marketplace.panels.services.amounts import cost_of
-from marketplace.services.studies import panel_url
+from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 
 MOST_PLACES = 100_000
 
@@ -64,6 +64,11 @@ def per_hour(*, reward: Decimal, minutes: int) -> Decimal:
 def plan_study(*, study: Study, plan: PanelPlan, at: datetime) -> PanelStudy:
     """Store the plan of a study at the panel; raises StudyRefused."""
     least = settings.PROLIFIC_LEAST_PER_HOUR
+    if study.id_parameter != PROLIFIC_PARAMETERS[0]:
+        raise StudyRefused(
+            f"The panel sends participants' ids as {PROLIFIC_PARAMETERS[0]}, and this study takes "
+            f"them as {study.id_parameter}. Create another study for the panel."
+        )
     if not plan.description.strip():
         raise StudyRefused("Describe the study for participants.")
     if plan.reward <= 0 or plan.minutes < 1 or not 1 <= plan.places <= MOST_PLACES:
@@ -122,10 +127,19 @@ def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
     if panel_study.external_id:
         return
     there, study = prolific(), panel_study.study
-    found = there.find_study(panel_study.reference) or there.create_draft(
+    study_there = there.find_study(panel_study.reference) or there.create_draft(
         panel_study, url=panel_url(study), codes=codes_of(study)
     )
-    _note(panel_study, found, at)
+    _note(panel_study, study_there, at)
+
+
+def forget_draft(*, panel_study: PanelStudy) -> bool:
+    """Let another draft be created in place of one that is not at the panel any more; return False
+    if the study was published."""
+    drafts = PanelStudy.objects.filter(
+        external_id=panel_study.external_id, status=StudyStatus.UNPUBLISHED
+    )
+    return bool(drafts.filter(pk=panel_study.pk).update(external_id="", status=""))
 
 
 def offer(*, panel_study: PanelStudy, places: int) -> Offer:
@@ -139,10 +153,10 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
     if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
         parts.append((panel_study.screen_out_reward, panel_study.screen_out_places))
     try:
-        total = sum((there.cost(reward=each, places=n) for each, n in parts), Decimal(0))
+        total = sum((there.cost(reward=reward, places=n) for reward, n in parts), Decimal(0))
         is_theirs = True
     except PanelRefused:
-        total = sum((cost_of(reward=each, places=n).total for each, n in parts), Decimal(0))
+        total = sum((cost_of(reward=reward, places=n).total for reward, n in parts), Decimal(0))
         is_theirs = False
     return Offer(
         places=places,
@@ -168,12 +182,12 @@ def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> Non
     _note(panel_study, now, at)
 
 
-def _check(found: Offer, confirmed: Decimal) -> None:
-    if found.total != confirmed:
-        raise StudyRefused(f"The cost is {found.total} now. Look at it, and confirm it again.")
-    if not found.is_covered:
+def _check(offer: Offer, confirmed: Decimal) -> None:
+    if offer.total != confirmed:
+        raise StudyRefused(f"The cost is {offer.total} now. Look at it, and confirm it again.")
+    if not offer.is_covered:
         raise StudyRefused(
-            f"The panel's balance of {found.available} does not cover {found.total}. Add money "
+            f"The panel's balance of {offer.available} does not cover {offer.total}. Add money "
             "on the panel's site."
         )
 
@@ -196,11 +210,17 @@ def add_places(*, panel_study: PanelStudy, places: int, confirmed: Decimal, at: 
     _note(panel_study, prolific().set_places(panel_study.external_id, places), at)
 
 
-def _note(panel_study: PanelStudy, found: StudyThere, at: datetime) -> None:
-    values: dict[str, Any] = {"external_id": found.id, "status": found.status, "read_next_at": at}
+def _note(panel_study: PanelStudy, study_there: StudyThere, at: datetime) -> None:
+    values: dict[str, Any] = {
+        "external_id": study_there.id,
+        "status": study_there.status,
+        "read_next_at": at,
+    }
+    # Of two drafts that were made at the same time, the first stays the study's.
+    mine = PanelStudy.objects.filter(pk=panel_study.pk, external_id=panel_study.external_id)
     if not panel_study.external_id:
         values["created_at"] = at
-    if found.places:
-        values["places"] = found.places
-    PanelStudy.objects.filter(pk=panel_study.pk).update(problem="", **values)
+    if study_there.places:
+        values["places"] = study_there.places
+    mine.update(problem="", **values)
     panel_study.refresh_from_db()

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q
 
+from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import AssignmentStatus, ExternalIdentity, Participation
+from marketplace.models import AssignmentStatus, ExternalIdentity, Participation, Worker
 from marketplace.panels.client import MOST_APPROVALS, Prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
 from marketplace.panels.panel import (
@@ -23,12 +24,13 @@ from marketplace.panels.panel import (
     REJECTION_CATEGORIES,
     RETURN_REASONS,
     CodeKind,
+    PanelRefused,
+    PanelUnclear,
     SubmissionStatus,
     SubmissionThere,
 )
 from marketplace.panels.services.amounts import (
     PAID_BY_STATUS,
-    own_work,
     paid_out,
     record_reward,
 )
@@ -91,8 +93,8 @@ def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
     """The next step. Nothing here rejects: only a person does."""
     if problem := _problem(facts):
         return Decision(Step.ASK_A_PERSON, problem)
-    done = facts.approved + facts.undecided + facts.rejected
-    if done >= facts.wanted:
+    answered = facts.approved + facts.undecided + facts.rejected
+    if answered >= facts.wanted:
         # All HITs are done, whatever code was entered.
         return _of_complete_work(facts, at=at, within=within)
     if facts.return_asked_at is not None:
@@ -103,13 +105,14 @@ def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
         return Decision(
             Step.ASK_A_PERSON, "The participant was screened out, and the panel has not paid it."
         )
-    if not done:
+    if not answered:
         reason = RETURN_REASONS.get(facts.code) if facts.code else None
         return Decision(Step.ASK_TO_RETURN, reason or "You did not finish the study.")
     if facts.undecided:
         return Decision(Step.WAIT)
     return Decision(
-        Step.ASK_A_PERSON, f"The participant did {done} of {facts.wanted} HITs before returning."
+        Step.ASK_A_PERSON,
+        f"The participant did {answered} of {facts.wanted} HITs before returning.",
     )
 
 
@@ -134,55 +137,71 @@ def _of_complete_work(facts: Facts, *, at: datetime, within: timedelta) -> Decis
     return Decision(Step.ASK_A_PERSON, "All of the participant's HITs were rejected.")
 
 
-def read_back(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
-    """Store the panel's submissions, and record the rewards of approved ones."""
-    found = there.submissions(panel_study.external_id)
-    participations = _participations(panel_study, found)
-    known = {each.external_id: each for each in panel_study.submissions.all()}
+def read_back(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> list[str]:
+    """Store the panel's submissions, and record the rewards of approved ones; return the ids of
+    those that cannot be read."""
+    rows, unreadable = there.submissions(panel_study.external_id)
+    participations = _participations(panel_study, rows)
+    stored = {submission.external_id: submission for submission in panel_study.submissions.all()}
     rewarded = set(
         PanelPayment.objects.filter(
             submission__panel_study=panel_study, kind__in=PAID_BY_STATUS.values()
-        ).values_list("submission", flat=True)
+        ).values_list("submission", "kind")
     )
-    for each in found:
-        submission = known.get(each.id)
-        values = _values(each)
+    for row in rows:
+        submission = stored.get(row.id)
+        values = _values(row)
         if submission is None or submission.participation_id is None:
             # Stored once: when the participant's id is erased, what was done here still counts.
-            values["participation"] = participations.get(each.participant)
+            values["participation"] = participations.get(row.participant)
         is_same = submission is not None and all(
             getattr(submission, name) == value for name, value in values.items()
         )
-        is_due = each.status in PAID_BY_STATUS and (
-            submission is None or submission.pk not in rewarded
-        )
+        kind = PAID_BY_STATUS.get(row.status)
+        is_due = kind is not None and (submission is None or (submission.pk, kind) not in rewarded)
         if not is_same or is_due:
-            with transaction.atomic():
-                stored, _ = PanelSubmission.objects.update_or_create(
-                    panel_study=panel_study,
-                    external_id=each.id,
-                    defaults=values,
-                    create_defaults={**values, "known_since": at},
-                )
-                if is_due:
-                    record_reward(stored, at=at)
+            _store(panel_study, row, values, is_due=is_due, at=at)
+    return unreadable
 
 
-def _values(each: SubmissionThere) -> dict[str, Any]:
+@transaction.atomic
+def _store(
+    panel_study: PanelStudy,
+    row: SubmissionThere,
+    values: dict[str, Any],
+    *,
+    is_due: bool,
+    at: datetime,
+) -> None:
+    if participation := values.get("participation"):
+        # Payouts lock the worker, too: one is made before this, or leaves the participant out.
+        Worker.objects.select_for_update(no_key=True).filter(pk=participation.worker_id).first()
+    stored, _ = PanelSubmission.objects.update_or_create(
+        panel_study=panel_study,
+        external_id=row.id,
+        defaults=values,
+        # The round began earlier, and a payout may have been made since.
+        create_defaults={**values, "known_since": max(at, clock.now())},
+    )
+    if is_due:
+        record_reward(stored, at=at)
+
+
+def _values(row: SubmissionThere) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "status": each.status,
-        "code": each.code,
-        "started_at": each.started_at,
-        "completed_at": each.completed_at,
-        "return_requested_at": each.return_requested_at,
+        "status": row.status,
+        "code": row.code,
+        "started_at": row.started_at,
+        "completed_at": row.completed_at,
+        "return_requested_at": row.return_requested_at,
     }
-    if each.status != SubmissionStatus.AWAITING_REVIEW:
+    if row.status != SubmissionStatus.AWAITING_REVIEW:
         values["question"] = ""
     return values
 
 
 def _participations(
-    panel_study: PanelStudy, found: Sequence[SubmissionThere]
+    panel_study: PanelStudy, rows: Sequence[SubmissionThere]
 ) -> dict[str, Participation]:
     """The study's participations by the participant's id at the panel."""
     study = panel_study.study
@@ -190,15 +209,20 @@ def _participations(
         source=study.id_parameter, worker__participations__study=study
     )
     workers = dict(identities.values_list("worker_id", "identifier"))
-    wanted = {each.participant for each in found}
+    wanted = {row.participant for row in rows}
     mine = Participation.objects.filter(study=study, worker__in=workers).select_related("worker")
-    return {workers[each.worker_id]: each for each in mine if workers[each.worker_id] in wanted}
+    return {
+        workers[participation.worker_id]: participation
+        for participation in mine
+        if workers[participation.worker_id] in wanted
+    }
 
 
 def act(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
     """Approve, ask to return, or leave to a person what awaits its review."""
     waiting = panel_study.submissions.filter(status=SubmissionStatus.AWAITING_REVIEW)
     approved: list[PanelSubmission] = []
+    asked: list[tuple[PanelSubmission, Decision]] = []
     for submission in waiting.select_related("participation__study").order_by("pk"):
         decision = decide(
             _facts(panel_study, submission), at=at, within=settings.PROLIFIC_DECIDE_WITHIN
@@ -209,16 +233,20 @@ def act(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
         if decision.step == Step.APPROVE and _is_due(submission.approve_asked_at, at):
             approved.append(submission)
         elif decision.step == Step.ASK_TO_RETURN:
-            _ask_to_return(submission, decision, there, at)
-    for first in range(0, len(approved), MOST_APPROVALS):
-        _approve(approved[first : first + MOST_APPROVALS], there, at)
+            asked.append((submission, decision))
+    refusals = [
+        *_approve_all(approved, there, at),
+        *_ask_all_to_return(asked, there, at),
+    ]
+    if refusals:
+        raise refusals[-1]
 
 
 def _facts(panel_study: PanelStudy, submission: PanelSubmission) -> Facts:
     participation = submission.participation
     counts = {"approved": 0, "rejected": 0, "undecided": 0}
     if participation is not None:
-        counts = own_work(participation).aggregate(
+        counts = participation.assignments().aggregate(
             approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
             rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
             undecided=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
@@ -244,18 +272,61 @@ def _is_due(asked_at: datetime | None, at: datetime) -> bool:
     return asked_at is None or at - asked_at >= settings.PROLIFIC_ASK_AGAIN
 
 
+def _approve_all(
+    submissions: Sequence[PanelSubmission], there: Prolific, at: datetime
+) -> list[PanelRefused]:
+    """Approve them; return the refusals.
+
+    The panel may refuse a request because of one submission in it, such as that of a closed
+    account. Its halves are tried then, so that this keeps nobody else from being paid.
+    """
+    if not submissions:
+        return []
+    if len(submissions) <= MOST_APPROVALS:
+        try:
+            _approve(submissions, there, at)
+            return []
+        except PanelRefused as error:
+            if len(submissions) == 1:
+                return [error]
+    half = (len(submissions) + 1) // 2
+    return [
+        *_approve_all(submissions[:half], there, at),
+        *_approve_all(submissions[half:], there, at),
+    ]
+
+
 def _approve(submissions: Sequence[PanelSubmission], there: Prolific, at: datetime) -> None:
     """Approve in one request. An approval that is repeated changes nothing at the panel."""
-    keys = [each.pk for each in submissions]
+    keys = [submission.pk for submission in submissions]
     PanelSubmission.objects.filter(pk__in=keys).update(approve_asked_at=at)
-    there.approve([each.external_id for each in submissions])
+    there.approve([submission.external_id for submission in submissions])
+
+
+def _ask_all_to_return(
+    asked: Sequence[tuple[PanelSubmission, Decision]], there: Prolific, at: datetime
+) -> list[PanelRefused]:
+    """Ask them all; return the refusals."""
+    refusals = []
+    for submission, decision in asked:
+        try:
+            _ask_to_return(submission, decision, there, at)
+        except PanelRefused as error:
+            refusals.append(error)  # The others are asked all the same.
+    return refusals
 
 
 def _ask_to_return(
     submission: PanelSubmission, decision: Decision, there: Prolific, at: datetime
 ) -> None:
-    PanelSubmission.objects.filter(pk=submission.pk).update(return_asked_at=at)
-    there.ask_to_return(submission.external_id, decision.reason)
+    mine = PanelSubmission.objects.filter(pk=submission.pk)
+    mine.update(return_asked_at=at)
+    try:
+        there.ask_to_return(submission.external_id, decision.reason)
+    except (PanelRefused, PanelUnclear):
+        # The next round asks again.
+        mine.update(return_asked_at=submission.return_asked_at)
+        raise
 
 
 def approve_by_hand(*, submission: PanelSubmission, there: Prolific, at: datetime) -> None:
@@ -313,3 +384,30 @@ def _check_waiting(submission: PanelSubmission) -> None:
     submission.refresh_from_db()
     if submission.status != SubmissionStatus.AWAITING_REVIEW:
         raise StudyRefused(f"This submission is {submission.status.lower()} at the panel already.")
+
+
+def data_of(worker: Worker) -> dict[str, Any]:
+    """The worker's submissions at panels, and what the panels have paid or are asked to pay."""
+    mine = PanelSubmission.objects.filter(participation__worker=worker).order_by("pk")
+    payments = PanelPayment.objects.filter(submission__in=mine).order_by("pk")
+    return {
+        "panel_submissions": list(
+            mine.values(
+                "panel_study__study__slug",
+                "external_id",
+                "status",
+                "code",
+                "started_at",
+                "completed_at",
+                "return_requested_at",
+                "approve_asked_at",
+                "return_asked_at",
+                "question",
+                "bonuses_there",
+                "known_since",
+            )
+        ),
+        "panel_payments": list(
+            payments.values("submission__external_id", "kind", "amount", "batch__state", "made_at")
+        ),
+    }

@@ -6,7 +6,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from corpora.reading.files import Faults, MalformedFile, rereadable
 from corpora.wording import counted
 from qualcontrol.review.batches import Batch, judge_file

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from annotate.models import Campaign
 from corpora.wording import counted
 from qualcontrol.queries.quality_report import QualityReport, quality_report
@@ -52,14 +53,14 @@ class Command(DomainCommand):
 def as_json(
     campaign: Campaign, report: QualityReport, workers: list[WorkerSummary]
 ) -> dict[str, Any]:
-    found = report.estimate
+    estimate = report.estimate
     return {
         "campaign": campaign.slug,
         "estimate": {
-            "share": round(found.share, 5) if found.checks else None,
-            "low": round(found.low, 5),
-            "high": round(found.high, 5),
-            "checks": found.checks,
+            "share": round(estimate.share, 5) if estimate.checks else None,
+            "low": round(estimate.low, 5),
+            "high": round(estimate.high, 5),
+            "checks": estimate.checks,
             "of": report.kept,
         },
         "held_payments": report.held_payments,
@@ -87,11 +88,11 @@ def as_json(
 
 
 def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
-    found, agreed = report.estimate, report.agreement
+    estimate, agreed = report.estimate, report.agreement
     estimated = (
-        f"estimated bad share {found.share:.1%} (95% interval {found.low:.1%} to "
-        f"{found.high:.1%}, {counted(found.checks, 'random check')})"
-        if found.checks
+        f"estimated bad share {estimate.share:.1%} (95% interval {estimate.low:.1%} to "
+        f"{estimate.high:.1%}, {counted(estimate.checks, 'random check')})"
+        if estimate.checks
         else "no estimate yet (no random check has been judged)"
     )
     lines = [
@@ -104,9 +105,14 @@ def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
     if report.held_payments:
         held = counted(report.held_payments, "held payment needs", "held payments need")
         lines.append(f"{held} a decision.")
-    for one in report.reviewers:
-        gold = f", {one.gold_right} of {one.gold_of} gold items correct" if one.gold_of else ""
-        lines.append(f"  {one.name or 'from a file'}: {one.judged:,} judged, {one.bad:,} bad{gold}")
+    for reviewer in report.reviewers:
+        gold = (
+            f", {reviewer.gold_right} of {reviewer.gold_of} gold items correct"
+            if reviewer.gold_of
+            else ""
+        )
+        name = reviewer.name or "from a file"
+        lines.append(f"  {name}: {reviewer.judged:,} judged, {reviewer.bad:,} bad{gold}")
     lines += [
         "",
         f"{'worker':<11}{'kept':>7}{'gone':>7}{'good':>6}{'bad':>6}{'risk':>7}{'share':>7}",

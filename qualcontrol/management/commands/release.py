@@ -7,13 +7,15 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand
 from annotate.exports.records import rule_of
 from annotate.kinds import KINDS
-from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.base import campaign_named
 from annotate.queries.releases import domains_of_release
 from corpora.selection.domains import DEFAULT_PRESET, IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN, PRESETS
 from corpora.wording import counted
 from qualcontrol.services.releasing import release_campaign
+from shared.number_fields import STORED
 
 
 class Command(DomainCommand):
@@ -33,7 +35,7 @@ class Command(DomainCommand):
             "languages",
         )
         parser.add_argument(
-            "--seed", type=int, help="seed for drawing responses (default: the campaign's seed)"
+            "--seed", type=STORED, help="seed for drawing responses (default: the campaign's seed)"
         )
         parser.add_argument(
             "--partial",

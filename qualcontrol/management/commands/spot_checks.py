@@ -3,15 +3,17 @@
 import json
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from accounts.management.base import DomainCommand
 from annotate.kinds import KINDS
-from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.base import campaign_named
 from annotate.models import Campaign
 from qualcontrol.review.items import Item
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.services.worker_risks import learn
+from shared.number_fields import whole
 
 
 class Command(DomainCommand):
@@ -23,7 +25,11 @@ class Command(DomainCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
-            "--next", type=int, default=10, metavar="N", help="number of responses (default: 10)"
+            "--next",
+            type=whole(1, 10_000),
+            default=10,
+            metavar="N",
+            help="number of responses (default: 10)",
         )
         parser.add_argument(
             "--json",
@@ -33,8 +39,6 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:
-        if options["next"] < 1:
-            raise CommandError("--next must be at least 1.")
         found = campaign_named(campaign)
         learn(campaign=found)
         items = next_checks(campaign=found, reviewer=None, count=options["next"], at=timezone.now())

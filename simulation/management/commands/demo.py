@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from annotate.management.base import DomainCommand
+from accounts.management.base import DomainCommand
 from hits.local import (
     MANAGE,
     MARKETPLACE_PORT,
@@ -19,6 +19,7 @@ from hits.local import (
     locked,
     stopped_by_signals,
 )
+from shared.number_fields import PORT
 from simulation.demonstration import Demonstration, Result
 
 OUT = settings.BASE_DIR / "build" / "demo"
@@ -49,15 +50,15 @@ class Command(DomainCommand):
         parser.add_argument(
             "--seed", type=int, default=1, help="seed for the scenes and the workers (default: 1)"
         )
-        for name, site, port in (
+        for name, site, default in (
             ("--port", "requester site", SITE_PORT),
             ("--marketplace-port", "marketplace", MARKETPLACE_PORT),
         ):
             parser.add_argument(
                 name,
-                type=int,
-                default=port,
-                help=f"port of the {site} (default: {port}); if it is in use, another is chosen",
+                type=PORT,
+                default=default,
+                help=f"port of the {site} (default: {default}); if it is in use, another is chosen",
             )
         parser.add_argument(
             "--prepared",

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from waitress import serve
 
+from shared.number_fields import PORT
 from simulation.prolific.hooks import Faults, Sender
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import World
@@ -27,7 +28,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--port", type=int, default=8010, help="port to listen on (default: 8010)"
+            "--port", type=PORT, default=8010, help="port to listen on (default: 8010)"
         )
         parser.add_argument(
             "--balance",

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand, campaign_named
+from accounts.management.base import DomainCommand
+from annotate.management.base import campaign_named
 from annotate.models import Campaign
 from corpora.reading.files import open_text
 from hits.local import ProcessFailed, make_workers

@@ -1,15 +1,22 @@
-"""The page on which users change their password."""
+"""The pages on which users change their password and set up an authenticator app."""
 
+from datetime import timedelta
+
+import pyotp
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from shared.second_factors.models import SecondFactor
+from shared.second_factors.services import RECOVERY_CODES, add_second_factor, new_secret
 from shared.version import software_version
-from tests.factories import UserFactory
+from tests.factories import NOON, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OLD, NEW = "a long pass phrase", "another long pass phrase"
 PAGE = "/account/password/"
+SECOND = "/account/second-factor/"
 
 
 @pytest.fixture
@@ -84,3 +91,34 @@ def test_a_password_that_is_not_taken_is_said_to_be_so(client, user, fields, pro
 
 def test_strangers_are_sent_to_sign_in():
     assert Client().get(PAGE).headers["Location"].startswith("/sign-in/")
+
+
+def test_the_page_turns_an_app_on_and_off(client):
+    page = client.get(SECOND)
+    app = pyotp.TOTP(page.context["secret"].replace(" ", ""))
+
+    wrong = client.post(SECOND, {"code": "000000x"})
+    done = client.post(SECOND, {"code": app.at(timezone.now())})
+    again = client.get(SECOND).content.decode()
+    new = client.post(SECOND, {"code": done.context["codes"][0], "codes": ""})
+    old = client.post(SECOND, {"code": done.context["codes"][1], "remove": ""})
+    kept = SecondFactor.objects.exists()
+    client.post(SECOND, {"code": new.context["codes"][1], "remove": ""})
+
+    assert 'src="data:image/svg+xml' in page.content.decode()
+    assert wrong.status_code == 422
+    assert len(done.context["codes"]) == RECOVERY_CODES
+    assert "no-store" in done.headers["Cache-Control"]
+    assert done.context["codes"][0] not in again
+    assert old.status_code == 422
+    assert kept
+    assert not SecondFactor.objects.exists()
+
+
+def test_wrong_codes_on_the_page_count_too(client, user):
+    secret, at = new_secret(), NOON - timedelta(hours=1)
+    add_second_factor(user=user, secret=secret, code=pyotp.TOTP(secret).at(at), at=at)
+
+    client.post(SECOND, {"code": "123", "remove": ""})
+
+    assert SecondFactor.objects.get().wrong_codes == 1

@@ -64,7 +64,7 @@ def test_a_token_is_issued_once_and_its_text_is_not_stored(client, ada):
     assert (first.status_code, second.status_code) == (200, 409)
     assert "withdraw it on the page of your tokens" in second.content.decode()
     assert ApiToken.objects.count() == 1
-    assert first.context["text"] not in str(IdempotencyKey.objects.values())
+    assert first.context["new_token"] not in str(IdempotencyKey.objects.values())
 
 
 def test_a_form_that_was_refused_can_be_sent_again(client, ada):
@@ -95,14 +95,17 @@ def test_a_damaged_key_is_refused(client, ada, damaged):
     assert not CampaignDraft.objects.exists()
 
 
-def test_the_key_of_another_form_is_refused(client, ada):
-    fields = {"form_key": key()}
-    client.post(NEW, fields)
+def test_a_form_that_is_changed_after_going_back_is_carried_out_too(client, ada):
+    campaign = CampaignFactory(slug="kites")
+    fields = {"kinds": ["job-failed"], "form_key": key()}
+    hooks = [f"https://93.184.216.34/{name}" for name in ("a", "b")]
 
-    answer = client.post("/account/tokens/", {**fields, "name": "export", "days": "30"})
+    first, second = (
+        client.post("/campaigns/kites/webhooks/", {**fields, "url": hook}) for hook in hooks
+    )
 
-    assert answer.status_code == 400
-    assert not ApiToken.objects.exists()
+    assert first.url != second.url
+    assert sorted(campaign.webhooks.values_list("url", flat=True)) == hooks
 
 
 def test_the_second_post_waits_for_the_first_one(rf, ada, monkeypatch):

@@ -1,28 +1,35 @@
-"""Signing in, and locks after wrong passwords."""
+"""Signing in by password and code, locks after wrong passwords, and links for new ones."""
 
+import re
 from datetime import timedelta
 
+import pyotp
 import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.backends import ModelBackend
+from django.core import mail
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from accounts.pages.sign_in import MAILS_PER_HOUR, mails
 from hits.services.retention import delete_old_attempts
+from shared.second_factors.services import add_second_factor, new_secret
 from tests.factories import NOON, UserFactory
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "a long pass phrase"
+NEW = "an even longer pass phrase"
+FORGOTTEN = "/sign-in/forgotten/"
 HERE = "192.0.2.1"
 PAGES = ["/sign-in/", "/admin/login/"]
 
 
 @pytest.fixture(autouse=True)
 def ada():
-    user = UserFactory(username="ada", is_staff=True)
+    user = UserFactory(username="ada", email="ada@example.org", is_staff=True)
     user.set_password(PASSWORD)
     user.save()
     return user
@@ -220,3 +227,119 @@ def test_old_counts_are_deleted(client):
 
     assert delete_old_attempts(at=NOON + timedelta(minutes=15)) == 0
     assert delete_old_attempts(at=NOON + timedelta(minutes=16)) == 1
+
+
+# With an authenticator app
+
+
+@pytest.fixture
+def recovery(ada):
+    """Recovery codes of an app that the user set up an hour before NOON."""
+    secret, at = new_secret(), NOON - timedelta(hours=1)
+    return add_second_factor(user=ada, secret=secret, code=pyotp.TOTP(secret).at(at), at=at)
+
+
+def sign_in_with(code, *, page="/sign-in/"):
+    return Client().post(page, {"username": "ada", "password": PASSWORD, "code": code})
+
+
+@pytest.mark.parametrize("page", [*PAGES, "/api/token/"])
+def test_the_password_alone_opens_nothing(recovery, page):
+    answer = sign_in_with("", page=page)
+
+    assert answer.status_code in {200, 400}
+    assert "_auth_user_id" not in answer.client.session
+
+
+def test_sign_in_and_tokens_take_a_code(recovery):
+    signed_in = sign_in_with(recovery[0])
+    token = sign_in_with(recovery[1], page="/api/token/")
+    again = sign_in_with(recovery[0])
+
+    assert signed_in.status_code == 302
+    assert token.status_code == 200
+    assert "Name, password or code is wrong." in again.content.decode()
+
+
+def test_accounts_without_an_app_leave_the_code_empty():
+    assert sign_in_with("").status_code == 302
+
+
+# A forgotten password
+
+
+def ask_for_link(client, email="ada@example.org"):
+    """The answer, once the mails are sent."""
+    answer = client.post(FORGOTTEN, {"email": email}, headers={"host": "127.0.0.1"})
+    mails.submit(lambda: None).result()
+    return answer
+
+
+def set_password(link):
+    client = Client()
+    form = client.get(link, follow=True)
+    fields = {"new_password1": NEW, "new_password2": NEW}
+    return client.post(form.request["PATH_INFO"], fields, follow=True)
+
+
+def test_a_link_by_mail_sets_a_new_password_once(client, ada):
+    ask_for_link(client)
+    (sent,) = mail.outbox
+    link = re.search(r"http://127\.0\.0\.1:8000(/sign-in/new-password/\S+)", sent.body)[1]
+
+    done = set_password(link)
+    again = Client().get(link, follow=True).content.decode()
+
+    assert sent.to == ["ada@example.org"]
+    assert "Your new password is set" in done.content.decode()
+    assert "_auth_user_id" not in done.client.session
+    ada.refresh_from_db()
+    assert ada.check_password(NEW)
+    assert "was used, or has expired" in again
+
+
+@pytest.mark.parametrize("email", ["nobody@example.org", "ADA@example.org"])
+def test_the_answer_is_the_same_for_any_address(client, ada, email):
+    answer = ask_for_link(client, email)
+
+    assert (answer.status_code, answer["Location"]) == (302, f"{FORGOTTEN}sent/")
+    assert "If an account has this" in client.get(answer["Location"]).content.decode()
+
+
+def test_closed_accounts_get_no_link(client, ada):
+    ada.is_active = False
+    ada.save()
+
+    ask_for_link(client)
+
+    assert not mail.outbox
+
+
+def test_an_address_gets_few_mails(client, ada):
+    answers = [ask_for_link(client).status_code for _ in range(MAILS_PER_HOUR + 2)]
+
+    assert set(answers) == {302}
+    assert len(mail.outbox) == MAILS_PER_HOUR
+
+
+def test_one_network_sends_few_forms(client, ada, settings):
+    settings.PUBLIC_POSTS_PER_HOUR = 2
+
+    answers = [ask_for_link(client, f"{n}@example.org") for n in range(3)]
+    sign_up = client.post("/account/invitations/none/", {})
+    other = client.post(FORGOTTEN, {"email": "a@example.org"}, REMOTE_ADDR="192.0.2.9")
+
+    assert [answer.status_code for answer in answers] == [302, 302, 429]
+    assert answers[2].headers["Retry-After"] == "3600"
+    assert sign_up.status_code == 429
+    assert other.status_code == 302
+
+
+def test_a_site_without_mail_has_no_such_page(client, settings):
+    settings.EMAIL_HOST, settings.EMAIL_BACKEND = "", "django.core.mail.backends.smtp.EmailBackend"
+
+    page = client.get("/sign-in/").content.decode()
+
+    assert client.get(FORGOTTEN).status_code == 404
+    assert FORGOTTEN not in page
+    assert "Ask an operator" in page

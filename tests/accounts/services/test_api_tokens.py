@@ -1,11 +1,9 @@
 """API tokens: issue, expiry, withdrawal, and the page that lists them."""
 
 from datetime import timedelta
-from functools import partial
 from urllib.parse import urlencode
 
 import pytest
-from django.core.management import CommandError
 from django.db import IntegrityError, connection
 from django.test.client import MULTIPART_CONTENT
 from django.utils import timezone
@@ -21,7 +19,6 @@ from accounts.services.api_tokens import (
     withdraw_all_tokens,
     withdraw_token,
 )
-from tests.commands import output_of
 from tests.factories import NOON, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -282,7 +279,7 @@ def test_the_page_shows_a_new_token_once(client, ada):
     made = client.post("/account/tokens/", {"name": "nightly export", "days": 30})
     later = client.get("/account/tokens/")
 
-    text = made.context["text"]
+    text = made.context["new_token"]
     assert text in made.content.decode()
     assert "no-store" in made.headers["Cache-Control"]
     assert text not in later.content.decode()
@@ -330,49 +327,3 @@ def test_a_visit_withdraws_nothing(client, ada):
     client.force_login(ada)
 
     assert client.get(f"/account/tokens/{token.pk}/withdraw/").status_code == 405
-
-
-run = partial(output_of, "api_tokens")
-
-
-def test_the_command_lists_valid_tokens(ada):
-    kept, _ = issue_token(user=ada, name="nightly export", at=timezone.now())
-    gone, _ = issue_token(user=ada, name="gone", at=timezone.now())
-    withdraw_token(token=gone, at=timezone.now())
-
-    listed = run()
-
-    assert listed.startswith(
-        f"{kept.pk}  {kept}  ada  nightly export  read,review,run,pay  created "
-    )
-    assert "gone" not in listed
-
-
-def test_the_command_withdraws_tokens(ada):
-    token, text = issue_token(user=ada, at=timezone.now())
-
-    assert run("--withdraw", str(token.pk)) == f"Token {token.pk} withdrawn.\n"
-
-    with pytest.raises(TokenRefused):
-        use_token(text=text, at=timezone.now())
-
-
-def test_the_command_withdraws_all_of_an_account(ada):
-    issue_token(user=ada, at=timezone.now())
-    other, _ = issue_token(user=UserFactory(username="grace"), at=timezone.now())
-
-    assert run("--user", "ada", "--withdraw-all") == "1 withdrawn.\n"
-    assert run().startswith(f"{other.pk}  ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--withdraw-all"], "needs --user"),
-        (["--user", "nobody"], "No account is called 'nobody'"),
-        (["--withdraw", "4711"], "no valid token 4711"),
-    ],
-)
-def test_the_command_says_what_is_wrong(arguments, message):
-    with pytest.raises(CommandError, match=message):
-        run(*arguments)

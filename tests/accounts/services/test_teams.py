@@ -5,14 +5,16 @@ from datetime import timedelta
 import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from accounts.models import Invitation, Membership, TeamChange, TeamRole
+from accounts.models import Invitation, Membership, Right, TeamChange, TeamRole
+from accounts.pages.signed_in import teams_with
 from accounts.services import teams
 from accounts.services.teams import InvitationRefused, TeamRefused
 from annotate.models import CampaignDraft, Selection
+from shared.second_factors.models import SecondFactor
+from shared.second_factors.services import new_secret
 from tests.factories import NOON, CampaignFactory, ImageFactory, TeamFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,12 @@ def test_the_last_researcher_stays(team, ada):
     with pytest.raises(TeamRefused, match="last researcher"):
         teams.change_role(member=member, role=TeamRole.VIEWER, actor=ada, at=NOON)
 
+    teams.add_member(team=team, user=UserFactory(team=False), role=TeamRole.VIEWER, at=NOON)
+    closed = UserFactory(team=team, is_active=False)
+    with pytest.raises(TeamRefused, match="last researcher"):
+        teams.remove_member(member=member, actor=ada, at=NOON)
+    teams.remove_member(member=closed.memberships.get(), actor=ada, at=NOON)
+
     UserFactory(team=team)
     teams.remove_member(member=member, actor=ada, at=NOON)
     assert not Membership.objects.current().filter(user=ada).exists()
@@ -78,14 +86,37 @@ def test_the_log_says_who_changed_what_and_is_final(team, ada):
     bob = UserFactory(username="bob", team=team)
     teams.change_role(member=bob.memberships.get(), role=TeamRole.VIEWER, actor=ada, at=NOON)
 
-    (entry,) = TeamChange.objects.filter(team=team)
+    teams.remove_member(member=bob.memberships.get(), actor=ada, at=NOON)
 
+    entry, removal = TeamChange.objects.filter(team=team).order_by("pk")
+
+    assert removal.text == "bob removed (viewer)"
     assert (entry.actor, entry.at) == (ada, NOON)
     assert entry.text == "bob: researcher changed to viewer"
     with pytest.raises(DatabaseError), transaction.atomic():
         TeamChange.objects.filter(pk=entry.pk).update(text="nothing")
     with pytest.raises(DatabaseError), transaction.atomic():
         TeamChange.objects.filter(pk=entry.pk).delete()
+
+
+def test_the_logs_of_the_users_own_teams_say_that_the_app_was_removed(team, ada):
+    UserFactory(team=TeamFactory())
+    SecondFactor.objects.create(user=ada, secret=new_secret(), created_at=NOON, last_step=0)
+
+    teams.remove_second_factor_of(user=ada, at=NOON)
+
+    (entry,) = TeamChange.objects.all()
+    assert (entry.team, entry.text) == (team, "Authenticator app of ada removed by an operator")
+
+
+def test_a_user_may_change_the_teams_of_their_roles_and_an_operator_every_team(rf, team, ada):
+    shown, other = TeamFactory.create_batch(2)
+    teams.add_member(team=shown, user=ada, role=TeamRole.VIEWER, at=NOON)
+    request, by_operator = rf.get("/"), rf.get("/")
+    request.user, by_operator.user = ada, UserFactory(team=False, is_superuser=True)
+
+    assert list(teams_with(request, Right.MANAGE)) == [team]
+    assert {team, shown, other} <= set(teams_with(by_operator, Right.MANAGE))
 
 
 def link_on(page):
@@ -111,6 +142,33 @@ def test_a_new_person_joins_by_the_link_of_the_team_page(client, team, ada):
     assert "theirs" not in page
     assert User.objects.get(username="grace").memberships.get().role == "REVIEWER"
     assert Client().get(link).status_code == 409
+
+
+def test_a_form_that_is_sent_twice_makes_one_account_and_signs_in_twice(team, ada):
+    link = f"/account/invitations/{invited(team, ada)[1]}/"
+    Invitation.objects.update(expires_at="2999-01-01T00:00Z")
+    fields = {"name": "grace", "password": PASSWORD}
+
+    answers = [Client().post(link, fields, follow=True) for _ in range(2)]
+
+    assert all("reviewer of the team Lab." in answer.content.decode() for answer in answers)
+    assert User.objects.filter(username="grace").count() == 1
+    Invitation.objects.update(accepted_at=NOON)
+    assert Client().post(link, fields).status_code == 409
+    assert Client().post(link, {**fields, "password": "guessed by somebody"}).status_code == 409
+
+
+def test_a_second_click_on_an_invitation_leads_on_who_has_joined_with_it(client, team, ada):
+    link = f"/account/invitations/{invited(team, ada)[1]}/"
+    Invitation.objects.update(expires_at="2999-01-01T00:00Z")
+    client.post(link, {"name": "grace", "password": PASSWORD})
+
+    again = [client.get(link), client.post(link)]
+
+    assert [(answer.status_code, answer.url) for answer in again] == [(302, "/")] * 2
+    assert client.get("/account/invitations/other/").status_code == 409
+    client.force_login(ada)
+    assert client.get(link).status_code == 409
 
 
 def test_an_existing_account_joins_once_and_switches_teams(client, team, ada):
@@ -170,17 +228,16 @@ def test_a_reviewer_sees_the_members_and_changes_none(client, team, ada):
     assert "Your role in the team Lab is reviewer" in refused.content.decode()
 
 
-def test_the_command_creates_a_team_with_its_first_researcher(capsys):
-    UserFactory(username="ada", team=False)
+def test_a_member_is_removed_by_a_double_click(client, team, ada):
+    member = UserFactory(username="grace", team=team).memberships.get()
+    client.force_login(ada)
+    address = f"/account/team/members/{member.pk}/"
 
-    call_command("create_team", "lab", name="The lab", researcher="ada")
+    answers = [client.post(address, {"remove": "yes"}) for _ in range(2)]
 
-    assert "Team The lab created; ada is its researcher." in capsys.readouterr().out
-    assert Membership.objects.get(team__slug="lab").role == "RESEARCHER"
-    with pytest.raises(CommandError, match="already"):
-        call_command("create_team", "lab", researcher="ada")
-    with pytest.raises(CommandError, match="no active account"):
-        call_command("create_team", "two", researcher="nobody")
+    assert [answer.url for answer in answers] == ["/account/team/"] * 2
+    assert "grace is no member of Lab any more." in client.get("/account/team/").content.decode()
+    assert not team.memberships.current().filter(pk=member.pk).exists()
 
 
 # Invitations by e-mail
@@ -235,7 +292,7 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(client, team, ada,
     def fail(*_, **__):
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr("accounts.services.mail.send_mail", fail)
+    monkeypatch.setattr("accounts.services.teams.send_mail", fail)
     client.force_login(ada)
 
     page = client.post("/account/team/", {"role": "VIEWER", "email": "grace@example.org"})

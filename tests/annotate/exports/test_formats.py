@@ -27,10 +27,10 @@ from annotate.exports.provenance import licence, license_name
 from annotate.exports.tables import Column, Extra, Table, Type
 from annotate.kinds.exporting import content_of, export_archive, extras_of, write_export
 from annotate.models import Caption, Image, Release, ReleasedCaption, ReleasedImage
-from annotate.services.releases import freeze
 from corpora.errors import DomainError
 from corpora.selection.domains import read_table
 from corpora.writing import File, FolderInUse, json_array, json_object, members, write_folder
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -91,7 +91,7 @@ def make_release(media):
         task = TaskFactory(campaign=campaign, image=image, number=number)
         for seconds, (worker, text) in enumerate(zip(workers, TEXTS, strict=True), start=10):
             ResponseFactory(task=task, worker=worker, text=text, seconds=seconds)
-    return freeze(campaign=campaign, name="v1", seed=7, at=NOON)
+    return release_campaign(campaign=campaign, name="v1", seed=7, at=NOON)
 
 
 def export(release, folder, name, extras=(), **options):
@@ -118,6 +118,12 @@ def hub(tmp_path, monkeypatch):
     return datasets
 
 
+def image_folder(hub, folder):
+    """The images of an export, opened as docs/exports.md says."""
+    files = [str(folder / "metadata.jsonl"), str(folder / "images" / "**")]
+    return hub.load_dataset("imagefolder", data_files=files, split="train")
+
+
 # Readers
 
 
@@ -140,16 +146,21 @@ def test_the_coco_files_are_those_of_export_captions(release, tmp_path):
 
     short, long = contents(tmp_path / "short"), contents(tmp_path / "v1")
 
-    assert set(short) == {"captions.json", "baseline.json", "workers.json"}
+    assert set(short) == {"captions.json", "baseline.json", "workers.json", "methods.md"}
     assert short == {name: long[name] for name in short}
 
 
 @pytest.mark.django_db
 @pytest.mark.filterwarnings("ignore")
-def test_datasets_opens_the_image_folder(release, tmp_path, hub):
+@pytest.mark.parametrize("name", ["1.png", "COCO_val2014_000000000001.png", "test/1.png"])
+def test_datasets_opens_the_image_folder(release, tmp_path, hub, name):
+    """Also if the names of files or folders have words by which it knows splits."""
+    image = release.images.get(number=1)
+    image.record["file_name"] = name
+    image.save()
     folder = export(release, tmp_path / "v1", "jsonl", with_images=True)
 
-    rows = hub.load_dataset("imagefolder", data_dir=str(folder), split="train")
+    rows = image_folder(hub, folder)
 
     assert len(rows) == 2
     assert rows[0]["captions"] == references(release)
@@ -217,7 +228,7 @@ def test_datasets_opens_images_in_folders(release, tmp_path, hub):
 
     images = hub.load_dataset(str(folder), split="train")
     captions = hub.load_dataset(str(folder), "captions", split="train")
-    by_folder = hub.load_dataset("imagefolder", data_dir=str(folder), split="train")
+    by_folder = image_folder(hub, folder)
 
     for rows in (images, by_folder):
         assert [row["image"].getpixel((0, 0)) for row in rows] == [(1, 0, 0), (2, 0, 0)]
@@ -225,6 +236,21 @@ def test_datasets_opens_images_in_folders(release, tmp_path, hub):
         (1, (1, 0, 0)),
         (2, (2, 0, 0)),
     }
+
+
+@pytest.mark.django_db
+@pytest.mark.filterwarnings("ignore")
+def test_names_that_are_too_long_for_a_disk_are_cut(release, tmp_path, hub):
+    """Addresses with a signature, for example; `metadata.jsonl` has the names of the files."""
+    names = [f"{'ä' * 200}-{n}.png" for n in (1, 2)]
+    for image, name in zip(release.images.order_by("number"), names, strict=True):
+        image.record["file_name"] = name
+        image.save()
+
+    folder = export(release, tmp_path / "v1", "jsonl", with_images=True)
+
+    rows = image_folder(hub, folder)
+    assert [row["image"].getpixel((0, 0)) for row in rows] == [(1, 0, 0), (2, 0, 0)]
 
 
 @pytest.mark.django_db

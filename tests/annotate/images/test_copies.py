@@ -3,8 +3,11 @@
 import io
 import math
 import re
+import struct
 import threading
+import zlib
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -294,6 +297,35 @@ def test_what_is_clear_in_a_picture_of_16_bits_becomes_white(put):
     assert all(
         abs(shade - wanted) < 12 for shade, wanted in zip(shades[1:], (20, 128, 253), strict=True)
     )
+
+
+def png_of_16_bits(rows, clear):
+    """A PNG file of 16-bit colours, of which one is transparent. Pillow writes none."""
+
+    def chunk(name, data):
+        checksum = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
+
+    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 16, 2, 0, 0, 0)
+    pixels = b"".join(b"\0" + struct.pack(f">{3 * len(row)}H", *chain(*row)) for row in rows)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        (
+            chunk(b"IHDR", header),
+            chunk(b"tRNS", struct.pack(">HHH", *clear)),
+            chunk(b"IDAT", zlib.compress(pixels)),
+            chunk(b"IEND", b""),
+        )
+    )
+
+
+def test_the_clear_colour_of_a_picture_of_16_bit_colours_becomes_white(put):
+    clear, other = (5_000, 100, 30), (100, 100, 30)
+    content = png_of_16_bits([[clear] * 20 + [other] * 20] * 40, clear)
+
+    copy = copy_of(put(content, name="images/validation/1.png"))
+
+    assert min(copy.getpixel((4, 20))) > 240
+    assert max(copy.getpixel((35, 20))) < 15
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16"])

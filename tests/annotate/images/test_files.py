@@ -94,6 +94,8 @@ def test_the_size_is_the_one_shown(folder, orientation, size):
         (".webp", "RGB", ".webp"),
         (".JPEG", "CMYK", ".jpg"),
         (".tif", "RGB", ".png"),
+        (".tif", "CMYK", ".png"),
+        (".tif", "YCbCr", ".png"),
         (".bmp", "RGB", ".png"),
         (".ppm", "RGB", ".png"),
     ],

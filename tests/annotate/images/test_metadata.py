@@ -90,12 +90,31 @@ def test_the_small_picture_in_the_header_of_a_jpeg_file_is_removed(tmp_path):
     assert without_metadata(path) == content
 
 
-def test_a_file_that_is_cut_off_is_refused(tmp_path):
-    path = saved(tmp_path / "a.jpg")
+@pytest.mark.parametrize("suffix", ["jpg", "png"])
+def test_a_file_that_is_cut_off_is_refused(tmp_path, suffix):
+    path = saved(tmp_path / f"a.{suffix}")
     path.write_bytes(path.read_bytes()[:-30])
 
-    with pytest.raises(BrokenImage, match=r"a\.jpg is damaged"):
+    with pytest.raises(BrokenImage, match=rf"a\.{suffix} is damaged"):
         without_metadata(path)
+
+
+@pytest.mark.parametrize("suffix", ["jpg", "png", "gif"])
+def test_a_file_that_is_shown_despite_stray_bytes_or_no_end_is_mended(tmp_path, suffix):
+    path = tmp_path / f"a.{suffix}"
+    Picture.radial_gradient("L").save(path, comment=SECRET)
+    content = path.read_bytes()
+    if suffix == "jpg":  # before the tables of quantization
+        changed = content.replace(b"\xff\xdb", b"\0\0" + SECRET + b"\xff\xdb", 1)
+    else:
+        changed = content[:-12] if suffix == "png" else content[:-1] + b"\0\0"
+    path.write_bytes(changed)
+
+    found = without_metadata(path)
+
+    assert SECRET not in found
+    assert found.endswith(content[-12:] if suffix == "png" else content[-1:])
+    assert shown(found).convert("RGB").tobytes() == shown(path).convert("RGB").tobytes()
 
 
 def added_to_gif(content: bytes) -> bytes:

@@ -4,6 +4,7 @@ import io
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,6 +155,19 @@ def test_the_command_prints_a_line_an_image():
     assert run("--split", "test") == ["a\t", "b\tCat, Dog"]
     assert run("--image", "b") == ["b\tCat, Dog"]
     assert second.key == "a"
+
+
+@pytest.mark.django_db
+def test_the_command_has_the_same_order_in_every_database():
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute('ALTER TABLE annotate_image ALTER key TYPE varchar COLLATE "en-x-icu"')
+    for key in ("a", "B", "é", "Z", "b", "_"):
+        ImageFactory(key=key, split="test")
+
+    lines = run("--split", "test")
+
+    assert [line.strip() for line in lines] == ["B", "Z", "_", "a", "b", "é"]
 
 
 @pytest.mark.django_db

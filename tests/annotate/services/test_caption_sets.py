@@ -88,6 +88,20 @@ def test_results_for_own_images_go_by_their_file_names(tmp_path, own):
     assert [caption.image for caption in found] == [own[1], own[0]]
 
 
+@pytest.mark.parametrize(
+    ("tags", "language"),
+    [(["ar", "ar"], "ar"), (["ar", "en"], ""), (["ar", None], ""), (["Arabic"] * 2, "")],
+)
+def test_a_set_has_the_language_that_all_its_captions_name(tmp_path, own, tags, language):
+    path = tmp_path / "results.json"
+    rows = [{"image_id": "home/2.jpg", "caption": "قط", "language": tag} for tag in tags]
+    path.write_text(json.dumps(rows))
+
+    call_command("import_results", path, name="model", split="validation")
+
+    assert CaptionSet.objects.get().language == language
+
+
 def test_images_go_by_their_open_images_id_where_there_is_one(write):
     image = ImageFactory(key="000a1249af2bc5f0")
 

@@ -15,8 +15,8 @@ from annotate.services import own_images, selections
 from annotate.services.campaigns import create_campaign
 from annotate.services.imports import import_coco
 from annotate.services.own_images import BrokenFile, import_own_files
-from annotate.services.releases import freeze
 from corpora.errors import DomainError
+from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
 from tests.factories import (
     NOON,
@@ -425,7 +425,7 @@ def test_a_campaign_on_own_files_shows_no_keywords_and_its_export_has_their_name
     for task in Task.objects.filter(campaign=campaign):
         ResponseFactory(task=task)
 
-    release = freeze(campaign=campaign, name="trip-1", seed=0, at=NOON)
+    release = release_campaign(campaign=campaign, name="trip-1", seed=0, at=NOON)
 
     assert set(campaign.tasks.values_list("shows_keywords", flat=True)) == {False}
     records = release.images.values_list("record", flat=True)

@@ -139,6 +139,16 @@ def test_what_cannot_be_fetched_is_named_with_the_reason(site, listing):
 
 
 @pytest.mark.django_db
+def test_a_redirect_to_no_address_stops_no_other_file(site, listing):
+    site.redirects, site.files = {"/a.jpg": "http://[none"}, {"/good.jpg": jpeg()}
+
+    said = import_urls(listing("/a.jpg", "/good.jpg"))
+
+    assert "It leads to http://[none, which is not a valid URL." in said
+    assert Image.objects.get().file_name == "good.jpg"
+
+
+@pytest.mark.django_db
 def test_a_list_without_urls_and_a_missing_list_are_refused(tmp_path):
     empty = tmp_path / "empty.txt"
     empty.write_text("# nothing\n")

@@ -157,7 +157,7 @@ def test_of_several_responses_to_a_task_as_many_are_restored_as_it_misses_answer
 
 @pytest.mark.parametrize("batch", [1000, 2])
 def test_many_are_discarded_and_restored_as_one_by_one(batch, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.BATCH", batch)
+    monkeypatch.setattr("shared.database.transactions.BATCH", batch)
     campaign = CampaignFactory()
     tasks = TaskFactory.create_batch(3, campaign=campaign)
     kept = ResponseFactory(task=tasks[0])
@@ -191,7 +191,7 @@ def test_moving_many_takes_as_many_queries_as_moving_a_few(move):
 
 @pytest.mark.parametrize("batch", [1000, 3])
 def test_in_batches_gives_each_response_once_in_the_order_of_the_tasks(batch, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.BATCH", batch)
+    monkeypatch.setattr("shared.database.transactions.BATCH", batch)
     task, later = TaskFactory.create_batch(2)
     responses = [ResponseFactory(task=later if n < 2 else task) for n in range(5)]
 

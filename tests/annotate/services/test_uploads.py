@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shutil
 import stat
 import zipfile
 from pathlib import Path
@@ -87,8 +88,9 @@ def test_uploaded_files_are_imported_by_a_job_under_their_paths(client, settings
     assert stored_uploads(settings) == []
 
 
-def test_without_the_script_files_have_their_names(client):
-    upload(client, file("a.png", photograph()), paths="nonsense")
+@pytest.mark.parametrize("paths", ["nonsense", "[" * 100_000])
+def test_without_the_script_files_have_their_names(client, paths):
+    upload(client, file("a.png", photograph()), paths=paths)
     run_jobs()
 
     assert names() == {"a.png"}
@@ -229,6 +231,22 @@ def test_too_many_files_are_refused(client, settings):
     files = [file("a.png", photograph()), file("b.png", photograph("blue"))]
 
     assert_refused(client, settings, upload(client, *files), "2 files are too many")
+
+
+def test_an_old_upload_that_another_process_deletes_is_no_fault(client, settings, monkeypatch):
+    old = settings.UPLOAD_ROOT / "old"
+    old.mkdir(parents=True)
+    is_dir = Path.is_dir
+
+    def deleted_after(path):
+        was_there = is_dir(path)
+        if path == old:
+            shutil.rmtree(old, ignore_errors=True)
+        return was_there
+
+    monkeypatch.setattr(Path, "is_dir", deleted_after)
+
+    assert uploads.store_upload([("a.png", SimpleUploadedFile("a.png", b"x"))])
 
 
 def test_any_name_is_accepted(client):

@@ -81,7 +81,7 @@ def test_the_page_of_a_job_that_nobody_starts_says_so(client, user, release):
     assert "No worker process has started this job." in page
     Job.objects.filter(pk=late.pk).delete()
     page = client.get(early.get_absolute_url()).content.decode()
-    assert "Waiting for a worker process." in page
+    assert "Starts in a moment." in page
 
 
 def test_the_part_of_a_page_reloads_itself_until_the_job_has_ended(client, user, release):

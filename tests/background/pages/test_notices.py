@@ -83,7 +83,8 @@ def test_a_webhook_is_added_changed_tested_and_removed(client, user):
     assert (changed.url, changed.is_on) == ("https://hooks.example/b", False)
     assert changed.secret != webhook.secret
     assert Delivery.objects.get().webhook == webhook
-    client.post(f"{page}remove/")
+    removed = [client.post(f"{page}remove/") for _ in range(2)]  # a double click
+    assert [answer.url for answer in removed] == ["/campaigns/pilot/webhooks/"] * 2
     assert client.get(page).status_code == 404
     assert "No webhooks yet." in client.get("/campaigns/pilot/webhooks/").content.decode()
 

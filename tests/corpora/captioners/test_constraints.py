@@ -7,7 +7,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import ClassRelation, ObjectClass
-from annotate.services.releases import freeze
 from corpora.captioners.constraints import (
     Candidate,
     CircularHierarchy,
@@ -18,6 +17,7 @@ from corpora.captioners.constraints import (
 )
 from corpora.datasets.openimages import read_hierarchy
 from corpora.language.word_forms import word_forms
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -159,7 +159,7 @@ def released(db):
             image=task.image, object_class=classes[label], **dict(zip(names, edges, strict=True))
         )
     ResponseFactory.create_batch(2, task=task)
-    return freeze(campaign=task.campaign, name="pets", seed=1, at=NOON)
+    return release_campaign(campaign=task.campaign, name="pets", seed=1, at=NOON)
 
 
 def written(capsys, *arguments):

@@ -12,7 +12,8 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
 from annotate.models import Release, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
+from corpora.__main__ import main
+from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
 from tests.factories import (
     NOON,
@@ -45,7 +46,7 @@ def people(db) -> Release:
         task = TaskFactory(campaign=campaign, image=image, number=number)
         for n in range(3):
             ResponseFactory(task=task, text=f"{sentence(IMAGES + 1 - number)} {n}")
-    return freeze(campaign=campaign, name="people", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="people", seed=1, at=NOON)
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def judged(people, results) -> Release:
                 campaign=campaign, task=task, worker=worker, submitted_at=NOON
             )
             KINDS["rating"].store([(response, answer)])
-    return freeze(campaign=campaign, name="judged", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="judged", seed=1, at=NOON)
 
 
 def rating(sources) -> int:
@@ -213,12 +214,39 @@ def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, resul
                 campaign=campaign, task=task, worker=WorkerFactory(), submitted_at=NOON
             )
             KINDS["preference"].store([(response, answer)])
-    freeze(campaign=campaign, name="compared", seed=1, at=NOON)
+    release_campaign(campaign=campaign, name="compared", seed=1, at=NOON)
 
     better = json.loads(run("compared", "--resamples", 20, "--json"))["criteria"]["better"]
 
     assert better["captions"]["Bleu_1"] == {"accuracy": {"value": 1, "interval": [1, 1]}}
     assert better["people"]["good"] > better["people"]["poor"]
+
+
+def test_a_criterion_compares_the_systems_that_were_rated_by_it(tmp_path, capsys):
+    ratings, table = tmp_path / "ratings.json", tmp_path / "scores.csv"
+    rated = {
+        "good": {"total": 5, "style": 4},
+        "poor": {"total": 1},
+        "fair": {"total": 3, "style": 2},
+    }
+    captions = [
+        {"image_id": image, "sources": {name: f"a {name} dog"}, "scores": scores}
+        for image in (1, 2)
+        for name, scores in rated.items()
+    ]
+    ratings.write_text(json.dumps({"captions": captions}))
+    rows = [f"{image},{name},{len(name)}" for image in (1, 2) for name in rated]
+    table.write_text("\n".join(["image_id,source,letters", *rows]))
+    arguments = ["correlate", str(ratings), "--results", str(table), "--resamples", "0"]
+
+    assert main(arguments) == 0
+    assert main([*arguments, "--json"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    criteria = json.loads(lines[-1])["criteria"]
+    assert criteria["style"]["people"] == {"fair": 2, "good": 4}
+    assert criteria["total"]["people"] == {"fair": 3, "good": 5, "poor": 1}
+    assert any(line.split() == ["style,", "means", "people", "letters"] for line in lines)
 
 
 def test_an_error_is_one_line(judged, results, tmp_path):
@@ -235,7 +263,9 @@ def test_an_error_is_one_line(judged, results, tmp_path):
         with pytest.raises(CommandError, match=message):
             run(*arguments)
 
-    freeze(campaign=Release.objects.get(name="people").campaign, name="again", seed=2, at=NOON)
+    release_campaign(
+        campaign=Release.objects.get(name="people").campaign, name="again", seed=2, at=NOON
+    )
     with pytest.raises(CommandError, match=r"Choose one with --references: again, people\."):
         run("judged")
     assert run("judged", "--references", "again", "--resamples", 0)

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Release, ReleasedImage
-from annotate.services.releases import freeze
+from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
 from tests.corpora.evaluation.test_java import is_running, wait_until
 from tests.factories import (
@@ -199,7 +199,7 @@ def release() -> Release:
         task = TaskFactory(campaign=campaign, number=number)
         for worker, text in zip(workers, TEXTS, strict=True):
             ResponseFactory(task=task, worker=worker, text=f"{text} {number}")
-    return freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    return release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
 @pytest.mark.django_db
@@ -235,7 +235,7 @@ def test_subsets_follow_from_a_table_given_for_a_release(write) -> None:
             BoxFactory(image=task.image, object_class__name=name)
         for worker in WorkerFactory.create_batch(4):
             ResponseFactory(task=task, worker=worker, text=f"{TEXTS[number % 4]} {number}")
-    freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
     results = write("results.json", [result(number, TEXTS[0]) for number in range(1, 5)])
     table = write("mine.csv", "class,domain\nLynx,in-domain\nDog,out-domain\n")
 

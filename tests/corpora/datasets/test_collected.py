@@ -270,6 +270,15 @@ def test_a_line_that_is_no_object_is_a_fault(write, line):
 
 
 @pytest.mark.parametrize(
+    "name", ["Screenshot at 9.41\u202fAM.png", "می\u200cروم.jpg", "👩\u200d🚀.jpg", "a\u00a0b.png"]
+)
+def test_names_of_files_may_have_narrow_spaces_and_joiners(write, name):
+    [found] = read(write(json.dumps([{"image": name, "worker": "w", "caption": "A dog."}])))
+
+    assert found.image == name
+
+
+@pytest.mark.parametrize(
     ("entry", "reason"),
     [
         ({"image": ""}, "there is no image"),
@@ -280,6 +289,7 @@ def test_a_line_that_is_no_object_is_a_fault(write, line):
         ({"worker": "a\x00b"}, r"NUL character \(U\+0000\)"),
         ({"image": "\ud800"}, r"half of a surrogate pair \(U\+D800\)"),
         ({"image": "a\nb"}, "cannot be printed"),
+        ({"worker": "a\u200bb"}, "cannot be printed"),
         ({"caption": "A dog\x00."}, "NUL character"),
         ({"caption": "x" * 10_001}, "has 10,001 characters"),
         ({"other": [{"\udfff": 1}]}, "surrogate pair"),
@@ -296,6 +306,7 @@ def test_a_line_that_is_no_object_is_a_fault(write, line):
         ({"submitted_at": "Wed Oct 07 05:12:31 XYZ 2015"}, "not a time"),
         ({"submitted_at": "Wed Foo 07 05:12:31 PDT 2015"}, "not a time"),
         ({"submitted_at": 5}, "not a time"),
+        ({"primed": 5}, "primed is neither true nor false: 5"),
         ({"submitted_at": "0002-02-22"}, "the time '0002-02-22' is not between 2005 and tomorrow"),
         ({"submitted_at": "2004-12-31T23:59:59"}, "is not between 2005 and tomorrow"),
         ({"submitted_at": "Fri Dec 31 05:12:31 PST 1999"}, "is not between 2005 and tomorrow"),

@@ -14,9 +14,8 @@ import pytest
 from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
 from corpora.evaluation.java import Java, JavaFailed, package_folder, run_java
-from corpora.evaluation.metrics import meteor
 from corpora.evaluation.metrics.base import Sentences
-from corpora.evaluation.metrics.spice import JARS, measure
+from corpora.evaluation.metrics.by_java import JARS, meteor, spice
 from corpora.evaluation.scoring import score
 from corpora.evaluation.tokenisers import official
 
@@ -98,7 +97,7 @@ def test_java_that_takes_too_long_is_killed(pretender, tmp_path: Path) -> None:
 
 def test_too_little_memory_is_named() -> None:
     with pytest.raises(JavaFailed, match="ran out of its memory of 50 MB"):
-        meteor.measure(SENTENCES, Java(memory_mb=50))
+        meteor(SENTENCES, Java(memory_mb=50))
 
 
 def test_a_metric_that_is_killed_loses_only_its_own_figure(pretender) -> None:
@@ -141,7 +140,7 @@ def test_wrong_files_for_spice_are_a_reason(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"no jar")
 
     with pytest.raises(JavaFailed, match="Java ended with status"):
-        measure(SENTENCES, Java(spice_models=tmp_path, spice_memory_mb=200))
+        spice(SENTENCES, Java(spice_models=tmp_path, spice_memory_mb=200))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_incomplete_output_of_spice_is_a_reason(
     pretender, tmp_path: Path, output: object, message: str
 ) -> None:
     with pytest.raises(JavaFailed, match=message):
-        measure(SENTENCES, spice_that_writes(pretender, tmp_path, output))
+        spice(SENTENCES, spice_that_writes(pretender, tmp_path, output))
 
 
 def test_the_output_of_spice_is_read_and_its_files_are_deleted(
@@ -167,7 +166,7 @@ def test_the_output_of_spice_is_read_and_its_files_are_deleted(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     entries = [{"image_id": n, "scores": {"All": {"f": n / 2}}} for n in (1, 0)]
 
-    measured = measure(SENTENCES, spice_that_writes(pretender, tmp_path, entries))
+    measured = spice(SENTENCES, spice_that_writes(pretender, tmp_path, entries))
 
     assert measured.statistics.tolist() == [[0], [0.5]]
     assert [*temporary.iterdir()] == []

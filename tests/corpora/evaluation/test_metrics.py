@@ -13,9 +13,9 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
-from corpora.evaluation.metrics import bleu, cider, meteor, rouge_l
 from corpora.evaluation.metrics.base import Measured, NoFigure, Sentences
-from corpora.evaluation.metrics.rouge_l import common_lengths
+from corpora.evaluation.metrics.by_java import meteor
+from corpora.evaluation.metrics.by_ngrams import bleu, cider, common_lengths, rouge_l
 from corpora.evaluation.scoring import Scores, score
 
 # COCO's published example, and METEOR as pycocoevalcap 1.2 computes it.
@@ -79,9 +79,9 @@ def assert_same(measured: Measured, expected: tuple[Any, Any]) -> None:
     ],
 )
 def test_our_figures_are_those_of_pycocoevalcap(sentences: Sentences) -> None:
-    assert_same(bleu.measure(sentences), by_package(Bleu(), sentences, verbose=0))
-    assert_same(rouge_l.measure(sentences), by_package(Rouge(), sentences))
-    assert_same(cider.measure(sentences), by_package(Cider(), sentences))
+    assert_same(bleu(sentences), by_package(Bleu(), sentences, verbose=0))
+    assert_same(rouge_l(sentences), by_package(Rouge(), sentences))
+    assert_same(cider(sentences), by_package(Cider(), sentences))
 
 
 METEOR_CASES = {
@@ -109,7 +109,7 @@ def test_meteor_is_that_of_the_program_in_each_sum_of_images() -> None:
         expected = by_package(program, every)
         overall = {name: by_package(program, case)[0] for name, case in METEOR_CASES.items()}
 
-    ours = meteor.measure(every, Java())
+    ours = meteor(every, Java())
 
     assert_same(ours, expected)
     begin = 0
@@ -140,7 +140,7 @@ def test_a_figure_of_each_image_is_kept_for_all_metrics(coco_scores: Scores) -> 
 
 def test_cider_of_one_image_has_no_figure() -> None:
     with pytest.raises(NoFigure, match="at least two images"):
-        cider.measure(Sentences([["a dog"]], ["a dog"]))
+        cider(Sentences([["a dog"]], ["a dog"]))
 
 
 def slow_common_length(first: Sequence[str], second: Sequence[str]) -> int:

@@ -37,6 +37,7 @@ def test_normalise_changes_nothing_the_second_time(text):
         ("null\x00byte", "nullbyte"),
         # Joiners that belong to the spelling, and others.
         ("می‌خواهم ක්‍රම", "می‌خواهم ක්‍රම"),
+        ("അവന്\u200d വന്നു, അവള്\u200d. ന്\u200c", "അവന്\u200d വന്നു, അവള്\u200d. ന്"),
         ("👨‍👩‍👧‍👦, 🧑🏽‍🚀 and ❤️‍🔥", "👨‍👩‍👧‍👦, 🧑🏽‍🚀 and ❤️‍🔥"),
         ("\u200dfirst \u200c and last\u200d. 1\u200d2", "first and last. 12"),
         ("a\u200d\u200cb", "ab"),

@@ -13,6 +13,7 @@ from tests.factories import (
     AssignmentFactory,
     CampaignFactory,
     HitFactory,
+    HitTypeFactory,
     ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
@@ -44,6 +45,15 @@ def test_campaigns_have_their_progress_and_their_money(api):
         "bonuses": "0.00",
         "left": "4.64",
     }
+
+
+def test_the_hit_type_of_a_campaign_is_that_of_its_present_reward(api):
+    campaign = CampaignFactory(slug="pilot")
+    reward = campaign.config.hit.reward
+    HitTypeFactory(campaign=campaign, hit_type_id="FIRST", reward=reward)
+    HitTypeFactory(campaign=campaign, hit_type_id="SECOND", reward=reward + 1)
+
+    assert api.get("/api/campaigns/pilot/").json()["hit_type"] == "FIRST"
 
 
 def test_a_campaign_in_full_has_its_pay_and_its_file(api):

@@ -123,11 +123,16 @@ def test_gold_items_are_responses_or_made_up(api, campaign):
     marked = send(api, address, response=response.pk, verdict="GOOD")
     made_up = send(api, address, image=image, text="A blue horse sings.", reason="Nothing of it.")
     neither = send(api, address, reason="Nothing.")
+    both = [
+        send(api, address, response=response.pk, verdict="GOOD", **more)
+        for more in ({"image": image}, {"text": "A horse."})
+    ]
     elsewhere = send(api, address, image="unknown", text="A horse.", reason="Nothing of it.")
 
     assert (marked.status_code, marked.json()["response"]) == (201, response.pk)
     assert (made_up.status_code, made_up.json()["verdict"]) == (201, "BAD")
     assert (neither.status_code, elsewhere.status_code) == (400, 400)
+    assert [answer.status_code for answer in both] == [400, 400]
     assert len(api.get(address).json()["results"]) == Gold.objects.count() == 2
 
 

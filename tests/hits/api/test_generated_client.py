@@ -16,7 +16,7 @@ from accounts.api.schema import written
 from accounts.services.api_tokens import issue_token
 from annotate.kinds.reading import PRESETS, parse_plan
 from annotate.models import Campaign
-from annotate.services.releases import freeze
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     BoxFactory,
     CaptionSetFactory,
@@ -165,7 +165,7 @@ def test_the_client_reads_a_file_that_is_an_array(generated, client):
     task = TaskFactory(campaign__config={"references": 1, "review": {"share": 0}})
     for _ in range(task.wanted):
         ResponseFactory(task=task)
-    freeze(campaign=task.campaign, name="v1", seed=0, at=timezone.now())
+    release_campaign(campaign=task.campaign, name="v1", seed=0, at=timezone.now())
     file = part(generated, "models").ReleasesFileFile("baseline.json")
 
     (found,) = part(generated, "api.releases.releases_file").sync("v1", file, client=client)

@@ -1,5 +1,6 @@
 """The API's resources: images, selections, tasks, checks, workers, bonuses, jobs and releases."""
 
+from decimal import Decimal
 from io import BytesIO
 
 import pytest
@@ -11,6 +12,7 @@ from annotate.models import Image, Release, Selection
 from background.jobs.runner import run_next
 from background.models import Job, JobStatus
 from hits.models import Bonus
+from hits.services.bonuses import Wish, plan_bonuses
 from qualcontrol.models import Act, Assessment, Decision, Exclusion, Judgement
 from tests.factories import (
     NOON,
@@ -127,12 +129,14 @@ def test_a_malformed_table_imports_nothing(api):
 
 
 def test_images_are_filtered(api):
-    BoxFactory(object_class__name="Dog", image__split="a", image__key="first")
+    box = BoxFactory(object_class__name="Dog", image__split="a", image__key="first")
+    for edge in (0.05, 0.15):
+        BoxFactory(image=box.image, object_class=box.object_class, x_min=edge)
     ImageFactory(split="b")
 
     found = api.get("/api/images/?object_class=Dog").json()["results"]
 
-    assert [(row["key"], row["boxes"]) for row in found] == [("first", 1)]
+    assert [(row["key"], row["boxes"]) for row in found] == [("first", 3)]
     assert len(api.get("/api/images/?split=b").json()["results"]) == 1
 
 
@@ -366,6 +370,20 @@ def test_a_bonus_is_planned_once_for_each_key(api, campaign, assignment):
         fields["worker"],
         None,
     )
+
+
+def test_a_bonus_equal_to_one_of_a_file_is_refused(api, campaign, assignment):
+    worker = assignment.account.worker.pseudonym
+    wish = Wish(worker, Decimal("0.50"), "Thanks.")
+    plan_bonuses(campaign=campaign, wishes=[wish], key="file", at=NOON)
+
+    answer = send(
+        api, "/api/campaigns/pilot/bonuses/", worker=worker, amount="0.50", reason="Thanks."
+    )
+
+    assert answer.status_code == 409
+    assert "give another reason" in answer.json()["detail"]
+    assert Bonus.objects.count() == 1
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ FILE = {
     "references": 1,
     "review": {"share": 0, "first": 0},
     "workers": {"who": "own"},
+    "hit": {"reward": "0.10"},
 }
 
 
@@ -99,7 +100,7 @@ def test_a_default_title_follows_the_language_while_it_is_chosen(signed_in, draf
     draft.refresh_from_db()
     assert 'value="Ein Foto in einem Satz beschreiben"' in first
     assert 'value="Ein Foto' not in again
-    assert "hit" not in draft.file
+    assert draft.file["hit"] == {"reward": "0.10"}
     assert "Décrire une photo en une phrase" in signed_in.get(page).content.decode()
 
 
@@ -108,7 +109,7 @@ def test_a_title_of_ones_own_stays_while_another_language_is_chosen(signed_in, d
 
     choose(signed_in, draft, hit__title="Streets", language="de")
 
-    assert draft.file["hit"] == {"title": "Streets"}
+    assert draft.file["hit"] == {"reward": "0.10", "title": "Streets"}
 
 
 def test_the_checklist_objects_to_the_default_title_of_another_language(signed_in, draft):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from bs4 import BeautifulSoup
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -343,6 +344,21 @@ def test_the_publish_page_of_unpaid_work_shows_no_dollars(signed_in):
     assert "Estimated cost of 22 captions: nothing." in overview
 
 
+def test_the_pages_of_unpaid_work_say_nothing_of_payments(signed_in):
+    config = {"workers": {"who": "own"}, "hit": {"reward": 0}, "budget": 0}
+    campaign = CampaignFactory(slug="pilot", status="RUNNING", tasks=2, budget=0, config=config)
+    worker = ResponseFactory(task__campaign=campaign).worker
+
+    exclude = f"workers/{worker.pseudonym}/exclude"
+    addresses = ["pause/confirm", "finish/confirm", "change", exclude]
+    pages = [signed_in.get(f"/campaigns/pilot/{address}/") for address in addresses]
+
+    texts = [BeautifulSoup(page.content, "html.parser").main.get_text() for page in pages]
+    assert [page.status_code for page in pages] == [200] * len(pages)
+    assert not [text for text in texts if "$" in text or " paid" in text]
+    assert "Reward: none" in texts[2]
+
+
 def test_the_production_marketplace_wants_a_confirmation(signed_in, settings, monkeypatch):
     settings.MTURK_ENDPOINT = "production"
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
@@ -379,10 +395,10 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
     paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
     run_jobs()
 
-    assert "Waiting for a worker process" in published.content.decode()
+    assert "Starts in a moment" in published.content.decode()
     assert made_by_the_page == 0
     assert opened == 6
-    assert "Waiting for a worker process" in paused.content.decode()
+    assert "Starts in a moment" in paused.content.decode()
     assert not campaign.hits.filter(status="OPEN").exists()
     page = signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
     assert "data-sync-progress" not in page

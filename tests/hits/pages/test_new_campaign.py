@@ -10,8 +10,8 @@ from django.urls import reverse
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.services.drafts import begin_draft
-from annotate.services.releases import freeze
 from hits.pages.new_campaign.file_form import in_words
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -318,11 +318,36 @@ def test_the_preview_of_an_empty_draft_says_what_is_missing(signed_in, draft):
     assert "when the images are chosen" in answer.content.decode()
 
 
+@pytest.mark.parametrize("act", ["delete", "detach"])
+def test_a_second_click_after_a_draft_has_ended_says_so(signed_in, draft, act):
+    signed_in.post(reverse("hits:new_delete", args=[draft.pk]))
+
+    page = signed_in.post(reverse(f"hits:new_{act}", args=[draft.pk]), follow=True)
+
+    assert page.redirect_chain == [("/new/", 302)]
+    assert "already used for a campaign, or deleted" in page.content.decode()
+
+
 def test_a_deleted_draft_is_gone(signed_in, draft):
     signed_in.post(reverse("hits:new_delete", args=[draft.pk]))
 
     assert signed_in.get(page_of(draft, "task")).status_code == 404
     assert not CampaignDraft.objects.open().exists()
+
+
+@pytest.mark.parametrize(("headers", "status"), [({"HX-Request": "true"}, 200), ({}, 409)])
+def test_entries_stay_on_a_page_whose_draft_was_deleted_in_another_tab(
+    signed_in, draft, headers, status
+):
+    fields = {"seen": seen_on(signed_in.get(page_of(draft, "task"))), **ENTRIES["task"]}
+    signed_in.post(reverse("hits:new_delete", args=[draft.pk]))
+
+    answer = signed_in.post(page_of(draft, "task"), fields, headers=headers)
+
+    page = answer.content.decode()
+    assert answer.status_code == status
+    assert "Your entries are still on this page. Copy what you need" in page
+    assert headers or ENTRIES["task"]["name"] in page
 
 
 def test_drafts_are_listed_latest_first(signed_in, user):
@@ -461,6 +486,21 @@ def test_the_checklist_advises_on_what_is_unwise(signed_in, draft):
         assert advice in text
 
 
+@pytest.mark.parametrize(("kind", "is_said"), [("caption", True), ("rating", False)])
+def test_classes_are_missed_only_where_object_names_are_shown(signed_in, user, kind, is_said):
+    SelectionFactory(name="streets", images=1)
+    source = CaptionSetFactory(name="a model")
+    sources = {"sources": [{"name": "model", "caption_set": source.name}]}
+    file = {"kind": kind, "selection": "streets", "name": "a", "budget": "1"}
+    file |= {"rating": sources} if kind == "rating" else {}
+    draft = begin_draft(owner=user, file=file, at=NOON)
+
+    page = signed_in.get(page_of(draft, "checklist")).content.decode()
+
+    assert "Everything that is needed is there." in page
+    assert ("The images have no classes" in page) == is_said
+
+
 def test_known_workers_are_counted_by_our_own_records(signed_in, draft):
     approved = AssignmentFactory(status="APPROVED", decided_at=NOON)
     WorkerAccountFactory()
@@ -512,7 +552,7 @@ def test_sources_of_ratings_are_chosen_from_what_the_team_has(signed_in, draft):
     campaign = CampaignFactory(selection=SelectionFactory(name="streets", images=1))
     task = TaskFactory(campaign=campaign, image=campaign.selection.images.get(), wanted=11)
     ResponseFactory.create_batch(11, task=task)
-    freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+    release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
     CaptionSetFactory(name="a model")
     CaptionSetFactory(name="theirs", team=TeamFactory())
     save(signed_in, draft, "task", kind="rating")
@@ -574,9 +614,13 @@ def test_images_become_a_campaign_for_own_people_on_one_page(signed_in, user, se
 
     page = signed_in.get(begun.url)
     entries = {"name": "Streets", "references": "2", "language": "ar", "hit__reward": "0"}
-    answer = signed_in.post(begun.url, {"seen": seen_on(page), **entries, "budget": ""})
+    answer, again = (
+        signed_in.post(begun.url, {"seen": seen_on(page), **entries, "budget": ""})
+        for _ in range(2)
+    )
 
     assert begun.url == page_of(draft, "short")
+    assert again.url == answer.url
     assert "describe 2 images" in page.content.decode()
     assert "Nobody is paid here." in page.content.decode()
     assert "$0.00" not in page.content.decode()
@@ -598,6 +642,56 @@ def test_a_reward_on_the_one_page_needs_a_budget(signed_in, user, settings):
 
     assert answer.status_code == 422
     assert not Campaign.objects.exists()
+
+
+def test_nobody_is_paid_by_the_steps_for_own_people_unless_a_reward_is_entered(signed_in, draft):
+    SelectionFactory(name="streets", images=2)
+    for step in ("task", "images", "instructions", "workers"):
+        save(signed_in, draft, step)
+
+    names = ("instructions", "reward", "checks", "checklist")
+    first = {name: signed_in.get(page_of(draft, name)).content.decode() for name in names}
+    preview = signed_in.get(reverse("hits:new_preview", args=[draft.pk, "accepted"]))
+    save(signed_in, draft, "reward")
+    names = ("reward", "checklist")
+    paid = {name: signed_in.get(page_of(draft, name)).content.decode() for name in names}
+
+    assert "Search words" not in first["instructions"]
+    assert field_of(first["reward"], "hit__reward") == "0.00"
+    assert "Nobody is paid here." in first["reward"]
+    assert "nobody is paid here" in first["checklist"]
+    assert not any("$" in page.partition("<main")[2] for page in first.values())
+    assert "Usual time until your work is approved" not in preview.content.decode()
+    assert field_of(paid["reward"], "hit__reward") == "0.15"
+    assert "$13.50 per hour" in paid["checklist"]
+
+
+def test_strangers_are_offered_a_reward_and_search_words_again(signed_in, draft):
+    save(signed_in, draft, "workers", workers__who="own")
+
+    save(signed_in, draft, "workers", workers__who="nocaps")
+
+    reward = signed_in.get(page_of(draft, "reward")).content.decode()
+    assert field_of(reward, "hit__reward") == "0.10"
+    assert "Search words" in signed_in.get(page_of(draft, "instructions")).content.decode()
+
+
+@pytest.mark.parametrize(("entered", "shown"), [("0.10", "0.10"), ("0.00", "0.00")])
+def test_the_steps_keep_the_reward_of_the_one_page(signed_in, user, entered, shown):
+    SelectionFactory(name="streets", images=2)
+    begun = signed_in.post("/new/", {"selection": "streets"})
+    draft = CampaignDraft.objects.get(owner=user)
+    entries = {"name": "s", "references": "2", "language": "en", "budget": "25", "to": "task"}
+
+    page = signed_in.get(begun.url)
+    signed_in.post(begun.url, {"seen": seen_on(page), "hit__reward": entered, **entries})
+
+    reward = signed_in.get(page_of(draft, "reward")).content.decode()
+    assert field_of(reward, "hit__reward") == shown
+
+
+def field_of(page, name):
+    return BeautifulSoup(page, "html.parser").find(id=f"id_{name}")["value"]
 
 
 def test_settings_of_a_collection_win_over_those_of_the_one_page(signed_in, user, settings):
@@ -663,6 +757,7 @@ def test_a_file_that_no_step_can_show_is_refused(signed_in, text, message):
         'kind = "rating"\n[rating]\nsources = [{name = 1, per_image = "x"}]',
         'kind = "nothing"\npreset = "nothing"',
         '[review]\nshare = "half"\n[priming]\nby = 3',
+        f"responses = 1{'0' * 400}\n[review]\nshare = 1{'0' * 400}\n[hit]\nimages = 1{'0' * 400}",
     ],
 )
 def test_a_file_with_wrong_values_is_shown_in_the_steps(signed_in, user, text):

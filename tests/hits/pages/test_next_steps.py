@@ -246,6 +246,15 @@ def test_the_link_for_workers_comes_with_the_first_hit():
     assert entrances(campaign)[-1].address.endswith("/mturk/preview?groupId=GROUP1")
 
 
+def test_the_link_leads_to_the_hits_of_a_reward_that_was_changed_back():
+    campaign = campaign_of()
+    reward = campaign.config.hit.reward
+    for group, paid in [("GROUP1", reward), ("GROUP2", reward + 1)]:
+        HitFactory(hit_type__campaign=campaign, hit_type__hit_type_id=group, hit_type__reward=paid)
+
+    assert entrances(campaign)[-1].address.endswith("/mturk/preview?groupId=GROUP1")
+
+
 @pytest.mark.parametrize(
     ("who", "label", "sentence"),
     [

@@ -73,6 +73,7 @@ def upload(text):
         (HEAD + "W-1,1,a\n\nW-1,1.00,a\n", "Lines 2 and 4 are the same"),
         (HEAD + '"W-1,1,a\n', "not a CSV file"),
         (HEAD + "W-1,1," + "a" * 1025, "1,024"),
+        (HEAD + "W-1\0,1,thanks\n", "NUL character"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_line(text, message):
@@ -117,6 +118,24 @@ def test_a_longer_file_does_not_pay_what_a_shorter_one_paid(campaign):
         plan_bonuses(campaign=campaign, wishes=wishes, key="b", at=NOON)
 
     assert Bonus.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_bonuses_that_were_given_up_can_be_asked_for_again(client, user, campaign):
+    one, two = worker_of(campaign), worker_of(campaign)
+    text = f"{HEAD}{one},1.00,thanks\n{two},0.50,thanks\n"
+    confirmed = {"text": text, "confirmed": "on"}
+
+    client.post("/campaigns/pilot/pay/bonuses/", confirmed)
+    Bonus.objects.filter(assignment__account__worker=one).update(refusal="Closed account.")
+    partly = client.post("/campaigns/pilot/pay/bonuses/", confirmed)
+    Bonus.objects.update(refusal="Closed account.")
+    wholly = client.post("/campaigns/pilot/pay/bonuses/", confirmed)
+    twice = client.post("/campaigns/pilot/pay/bonuses/", confirmed)
+
+    assert (partly.status_code, wholly.status_code, twice.status_code) == (409, 302, 409)
+    assert "leave out the others" in partly.content.decode()
+    assert Bonus.objects.filter(refusal="").count() == 2
 
 
 @pytest.mark.django_db
@@ -165,6 +184,25 @@ def test_selected_workers_get_one_bonus_each_though_the_form_is_sent_twice(clien
 
     assert (first.status_code, second.status_code, wrong.status_code) == (302, 200, 422)
     assert Bonus.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_bonus_is_not_paid_twice_because_a_browser_ends_lines_otherwise(client, user, campaign):
+    worker = worker_of(campaign)
+    fields = {
+        "act": "bonus",
+        "worker": worker,
+        "amount": "1",
+        "reason": "Thanks\r\nAda",
+        "key": "a",
+    }
+    client.post("/campaigns/pilot/workers/selected/", fields)
+    file = f'{HEAD}{worker},1.00,"Thanks\nAda"\n'
+
+    again = client.post("/campaigns/pilot/pay/bonuses/", {"text": file, "confirmed": "on"})
+
+    assert "Nothing is paid twice" in again.content.decode()
+    assert Bonus.objects.get().reason == "Thanks\nAda"
 
 
 @pytest.mark.django_db

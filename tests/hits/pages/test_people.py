@@ -11,8 +11,9 @@ from annotate.models import Campaign
 from hits.mturk import people
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
-from tests.factories import ResponseFactory, TeamFactory, UserFactory
+from tests.factories import ImageFactory, TeamFactory, UserFactory
 from tests.hits.conftest import make_campaign
+from tests.hits.marketplace_process import Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -105,12 +106,22 @@ def test_the_page_counts_again_by_itself_and_keeps_what_it_has(client, page, set
     assert again.status_code == 204
 
 
-def test_too_few_people_are_told_where_others_are_invited(client, campaign, page):
-    make_link(client, page)
-    ResponseFactory(task=campaign.tasks.first())
-    campaign.syncs.update(people_missing=1)
+def test_too_few_people_are_told_where_others_are_invited_whatever_the_latest_sync_counted(
+    client, campaign, page
+):
+    link = make_link(client, page)
+    wanted = campaign.config.wanted
 
-    assert "invite at least 1 more" in shown(client, page).select_one("#needed").text
+    campaign.syncs.update(people_missing=0)
+    Person.join(link, f"Ada of {campaign}")
+    one = shown(client, page).select_one("#needed").text
+    campaign.syncs.update(people_missing=1)
+    for number in range(1, wanted):
+        Person.join(link, f"Ada {number} of {campaign}")
+    enough = shown(client, page).select_one("#needed").text
+
+    assert f"invite at least {wanted - 1} more" in one
+    assert not enough.strip()
 
 
 def test_a_name_that_is_taken_is_refused_at_its_field(client, page):
@@ -135,21 +146,56 @@ def test_a_group_without_tasks_of_an_attempt_that_was_cut_off_is_used(
     assert len(people.groups_of(campaign)) == 1
 
 
-def test_tasks_at_a_new_reward_are_shown_to_the_group_by_a_button(client, campaign, page):
-    make_link(client, page)
+def pay(campaign, reward):
+    """Change the campaign's reward, and let a sync renew its HITs."""
+    current = Campaign.objects.get(pk=campaign.pk)
     change_reward(
-        campaign=campaign,
-        reward=Decimal("0.25"),
-        seen=Decimal("0.10"),
+        campaign=current,
+        reward=Decimal(reward),
+        seen=current.config.hit.reward,
         reason="",
         actor=UserFactory(),
         at=timezone.now(),
     )
     reconcile(Campaign.objects.get(pk=campaign.pk))
+
+
+def press_tasks(client, page):
     button = shown(client, page).select_one("button[name=tasks]")
     client.post(page, {"tasks": button["value"]})
 
+
+def test_tasks_at_a_new_reward_are_shown_to_the_group_by_a_button(client, campaign, page):
+    make_link(client, page)
+    pay(campaign, "0.25")
+    press_tasks(client, page)
+
     assert shown(client, page).select_one("button[name=tasks]") is None
+
+
+def test_tasks_at_a_reward_that_was_changed_back_are_shown_by_the_button(client, campaign, page):
+    first = campaign.hit_types.get().hit_type_id
+    pay(campaign, "0.25")
+    make_link(client, page)
+    pay(campaign, "0.10")
+    press_tasks(client, page)
+
+    [group] = people.groups_of(campaign)
+    assert first in {tasks.hit_type_id for tasks in group.tasks if tasks.is_open}
+    assert shown(client, page).select_one("button[name=tasks]") is None
+
+
+def test_a_paid_practice_takes_no_task_from_anybody(client, page):
+    graded = {"image": ImageFactory().key, "text": "A dog runs.", "good": True, "why": "Clear."}
+    practice = {"captions": [graded], "paid": True}
+    one_slot = {"assignments": 1}
+    campaign = make_campaign(tasks=1, workers={"who": "own"}, practice=practice, hit=one_slot)
+    reconcile(campaign)
+    person = Person.join(make_link(client, f"/campaigns/{campaign.slug}/invite/"), "Ada")
+    frame = person.accept("")
+    person.submit(frame.assignment_id, practice="1")
+
+    assert person.accept("").assignment_id != frame.assignment_id
 
 
 def test_groups_of_another_campaign_are_neither_shown_nor_used(client, campaign, page, requester):

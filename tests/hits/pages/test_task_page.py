@@ -30,6 +30,7 @@ from tests.factories import (
     HitFactory,
     HitTypeFactory,
     ResponseFactory,
+    TaskFactory,
     WorkerAccountFactory,
 )
 from tests.hits.conftest import make_campaign
@@ -541,12 +542,34 @@ def test_a_first_answer_confirms_the_sentence_and_counts_the_dots(client):
 def test_who_has_submitted_before_is_asked_nothing_more(client):
     campaign = make_campaign(tasks=2, writing={"confirm": "I write without AI.", "question": True})
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
-    ResponseFactory(task=campaign.tasks.first(), worker=account().worker)
+    known, before = account(), HitFactory(hit_type=hit.hit_type)
+    submitted = AssignmentFactory(hit=before, account=known)
+    ResponseFactory(task=campaign.tasks.first(), worker=known.worker, assignment=submitted)
 
     page = client.get(address(hit))
 
     assert "I write without AI." not in page.content.decode()
     assert "dots" not in page.content.decode()
+
+
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_who_saw_no_page_of_this_campaign_is_asked_on_the_first_one(client, is_imported):
+    campaign = make_campaign(tasks=2, writing={"confirm": "I write without AI.", "question": True})
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
+    known = account()
+    if is_imported:
+        ResponseFactory(task=campaign.tasks.first(), worker=known.worker)
+    else:
+        elsewhere = AssignmentFactory(account=known)
+        task = TaskFactory(campaign=elsewhere.hit.campaign)
+        ResponseFactory(task=task, worker=known.worker, assignment=elsewhere)
+
+    page = client.get(address(hit)).content.decode()
+    refused = answer(client, hit)
+
+    assert "I write without AI." in page
+    assert 'class="instructions" open' in page
+    assert refused.status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from annotate.models import Caption, Response, Task
 from annotate.services.responses import withdraw
 from hits.models import TOLD_AFTER, AssignmentStatus, WorkerMessage
 from hits.services.messages import tell_workers, told_url
+from hits.services.payments import lose
 from qualcontrol.models import Appeal
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import answer_appeal, exclude_worker
+from qualcontrol.services.intake import review_submitted
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -49,8 +51,9 @@ def worker(campaign):
     return account.worker
 
 
-def respond(campaign, worker, text, reason=""):
-    response = ResponseFactory(task=TaskFactory(campaign=campaign), worker=worker, text=text)
+def respond(campaign, worker, text, reason="", **values):
+    task = TaskFactory(campaign=campaign)
+    response = ResponseFactory(task=task, worker=worker, text=text, **values)
     if reason:
         judge(response=response, verdict="BAD", reason=reason, reviewer=UserFactory(), at=NOON)
     return response
@@ -67,6 +70,9 @@ def test_a_worker_is_told_once_and_reads_what_is_so_then(client, campaign, worke
     respond(campaign, worker, "Used", "")
     respond(campaign, worker, "Listed", "a list of keywords, not a sentence")
     withdraw(responses=[respond(campaign, worker, "Withdrawn")], at=NOON)
+    assignment = AssignmentFactory(account=worker.account, hit__hit_type__campaign=campaign)
+    respond(campaign, worker, "Lost", assignment=assignment)
+    lose(assignment=assignment, at=NOON)
 
     tell_workers(campaign=campaign, at=LATER - timedelta(seconds=1))
     assert not WorkerMessage.objects.exists()
@@ -80,7 +86,9 @@ def test_a_worker_is_told_once_and_reads_what_is_so_then(client, campaign, worke
     page = read(client, campaign, worker)
     assert "Listed" in page
     assert "a list of keywords, not a sentence" in page
-    assert not any(word in page for word in ["Used<", "Withdrawn", "AWORKER1", worker.pseudonym])
+    assert not any(
+        word in page for word in ["Used<", "Withdrawn", "Lost", "AWORKER1", worker.pseudonym]
+    )
 
 
 def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
@@ -109,6 +117,23 @@ def test_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
     tell_workers(campaign=campaign, at=LATER)
 
     assert not WorkerMessage.objects.exists()
+
+
+def test_an_excluded_worker_whose_first_answers_are_used_reads_of_the_others(
+    client, campaign, worker
+):
+    campaign.config_json["review"]["discard"] = "since_first_bad"
+    campaign.save()
+    responses = [respond(campaign, worker, text) for text in ("Used", "Listed")]
+    review_submitted(campaign=campaign, responses=responses, at=NOON)
+    judge(response=responses[1], verdict="BAD", reason="a list", reviewer=UserFactory(), at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+
+    page = read(client, campaign, worker)
+
+    assert "You get no more tasks of this project." in page
+    assert "your answers are not used" not in page
+    assert "Used<" not in page
 
 
 def test_an_excluded_worker_appeals_and_reads_the_answer(client, campaign, worker):
@@ -162,3 +187,15 @@ def test_all_about_an_answer_is_in_the_language_of_the_task(client, campaign, wo
 
     assert not re.search("[A-Za-z]", told), told
     assert all(text in told for text in ("وصف معطى", "سياق الصورة", "ملاحظتي", "مظلم جدًا"))
+
+
+def test_a_note_of_a_good_verdict_is_not_why_an_answer_is_discarded(client, campaign, worker):
+    response = respond(campaign, worker, "A brown dog runs.")
+    note = {"verdict": "GOOD", "reason": "names the breed"}
+    judge(response=response, reviewer=UserFactory(), at=NOON, **note)
+    exclude_worker(campaign=campaign, worker=worker, reason="copied", actor=None, at=NOON)
+
+    page = read(client, campaign, worker)
+
+    assert "A brown dog runs." in str(page)
+    assert "names the breed" not in str(page)

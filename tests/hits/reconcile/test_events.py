@@ -156,6 +156,23 @@ def test_events_of_one_hit_are_answered_by_reading_it_once(opened, marketplace, 
     assert Sync.objects.first().api_calls <= 3
 
 
+def test_a_hit_that_waited_is_read_although_no_further_event_names_it(
+    opened, marketplace, queue, settings
+):
+    settings.MTURK_READ_WAIT_SECONDS = 60
+    submit(marketplace.fresh_workers(1)[0], opened)
+    queue.wait_for(1)
+    waiting = take_events(at=timezone.now())
+    since = Hit.objects.get().unread_since
+
+    early = reconcile(opened, at=since + timedelta(seconds=59), is_whole=False)
+    due = reconcile(opened, at=since + timedelta(seconds=60), is_whole=False)
+    again = reconcile(opened, at=since + timedelta(seconds=61), is_whole=False)
+
+    assert (waiting.ingested, early.ingested, early.api_calls, due.ingested) == (0, 0, 0, 1)
+    assert (again.api_calls, Hit.objects.get().unread_since) == (0, None)
+
+
 def test_repeats_and_another_order_change_nothing(opened, marketplace, queue):
     for worker in marketplace.fresh_workers(3):
         submit(worker, opened)

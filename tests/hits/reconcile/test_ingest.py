@@ -7,14 +7,15 @@ from django.utils import timezone
 
 from annotate.models import Response
 from annotate.queries.progress import open_work
-from hits.models import Assignment, Hit, HitStatus, TaskPage, WorkerAccount
-from hits.mturk.client import Marketplace
+from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, TaskPage, WorkerAccount
+from hits.mturk.client import Marketplace, marketplace_of
 from hits.queries.costs import outstanding_slots, spend
 from hits.reconcile import storing
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
+from hits.reconcile.run import Run
 from hits.services.claims import recount_places
-from hits.services.submissions import without_erased
+from hits.services.submissions import of_erased
 from hits.services.worker_data import erase_worker
 from tests.factories import TaskPageFactory
 from tests.hits.conftest import make_campaign
@@ -118,6 +119,44 @@ def test_a_hit_that_is_read_again_brings_nobody_back_who_was_erased(client, mark
     assert sorted(campaign.hits.values_list("ingested", flat=True))[-1] == 2
 
 
+@pytest.mark.parametrize("status", [AssignmentStatus.REJECTED, AssignmentStatus.LOST])
+def test_work_of_who_was_erased_gets_the_marketplaces_decision(
+    client, marketplace, requester, status
+):
+    """A rejection can be overridden there, and what seemed to be lost can be found."""
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    reconcile(campaign)
+    Assignment.objects.update(status=status)
+    erase_worker(worker=WorkerAccount.objects.get().worker, by=None, at=timezone.now())
+    Hit.objects.update(ingested=0, settled=0)
+
+    done = reconcile(campaign)
+
+    assert done.error == ""
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED
+    assert (WorkerAccount.objects.count(), Hit.objects.get().settled) == (1, 1)
+    assert reconcile(campaign).api_calls == 1
+
+
+def test_what_was_asked_for_is_not_lost_because_its_worker_was_erased(
+    client, marketplace, requester
+):
+    campaign = make_campaign(tasks=1, review={"approve_after_hours": 1})
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    done = reconcile(campaign)
+    WorkerAccount.objects.update(marketplace_id="erased:1")
+    assignment = Assignment.objects.select_related("account").get()
+    there = marketplace_of(campaign)
+    there.approve(assignment.assignment_id)
+
+    storing.ask_for(Run(campaign, there, timezone.now(), done), assignment)
+
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED
+
+
 def test_nobody_comes_back_who_is_erased_while_their_work_is_read(
     client, marketplace, requester, monkeypatch
 ):
@@ -130,11 +169,11 @@ def test_nobody_comes_back_who_is_erased_while_their_work_is_read(
     work(client, second, campaign, 1)
 
     def erased_after(reported):
-        kept = without_erased(reported)
+        found = of_erased(reported)
         erase_worker(worker=account.worker, by=None, at=timezone.now())
-        return kept
+        return found
 
-    monkeypatch.setattr(storing, "without_erased", erased_after)
+    monkeypatch.setattr(storing, "of_erased", erased_after)
     done = reconcile(campaign)
 
     assert done.error == ""

@@ -21,6 +21,7 @@ from hits.models import (
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import WrongEndpoint
 from hits.queries.costs import spend
+from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
 from hits.services.hit_pages import close_pages
@@ -468,6 +469,22 @@ def test_a_hit_that_is_not_full_may_wait_to_be_read(client, marketplace, request
     assert not Claim.objects.exists()
     assert Hit.objects.get().unread_since is None
     assert reconcile(campaign, at=later).hits_created == 0
+
+
+@pytest.mark.parametrize("queue_url", ["", "https://queue.example/1"])
+def test_what_waits_since_a_time_to_come_is_read(
+    client, marketplace, requester, settings, queue_url
+):
+    """A clock was ahead."""
+    settings.MTURK_READ_WAIT_SECONDS = 600
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    reconcile(campaign)
+    Hit.objects.update(unread_since=timezone.now() + timedelta(days=1))
+    settings.MTURK_NOTIFICATION_QUEUE_URL = queue_url
+
+    assert reconcile(campaign, is_whole=not queue_url, steps=(ingest,)).ingested == 1
 
 
 def test_what_waits_to_be_read_is_read_when_its_time_is_over(

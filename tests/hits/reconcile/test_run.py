@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Response
 from background.models import Failure
-from hits.models import Assignment, AssignmentStatus, Hit
-from hits.mturk.client import MarketplaceError, marketplace_of
-from hits.reconcile.ingest import read_left
+from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
+from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.reconcile.ingest import ingest, read_left
 from hits.reconcile.reconciler import reconcile, sync_share
-from hits.reconcile.run import SHARES, Work, held_shares
+from hits.reconcile.run import SHARES, ShareWork, held_shares
 from hits.reconcile.settle import settle
 from hits.services.claims import recount_places
 from hits.tasks import pay_share, read_share, sync_campaign
@@ -62,6 +62,10 @@ def statuses() -> list[str]:
     return list(Assignment.objects.values_list("status", flat=True))
 
 
+def refuse(self, hit_id, **_: object):
+    raise MarketplaceError("The call was refused.", code="Refused")
+
+
 def work_off(queue: list[tuple[Callable, tuple]]) -> int:
     """Call the tasks until there are none; return how many there were."""
     done = 0
@@ -97,6 +101,58 @@ def test_slots_of_a_hit_that_is_left_are_not_planned_again(answered, one_at_once
     assert Hit.objects.count() == HITS
 
 
+def test_free_slots_of_an_expired_hit_that_is_left_are_not_in_progress(
+    client, marketplace, requester, one_at_once
+):
+    campaign = make_campaign(tasks=HITS)
+    reconcile(campaign)
+    worker = marketplace.fresh_workers(1)[0]
+    for number in range(HITS):
+        work(client, worker, campaign, number)
+    for hit in campaign.hits.all():
+        marketplace_of(campaign).expire_hit(hit.hit_id)
+    reconcile(campaign, at_most=1, steps=(ingest,))
+    left = Hit.objects.to_read().get()
+
+    reconcile(campaign, is_whole=False, steps=(ingest,))
+
+    assert (left.pending, left.ingested) == (1, 0)
+    assert set(Hit.objects.values_list("available", "pending", "ingested")) == {(0, 0, 1)}
+
+
+def test_a_hit_that_is_left_and_cannot_be_read_is_read_by_the_next_sync(
+    answered, one_at_once, monkeypatch
+):
+    reconcile(answered, at_most=1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Marketplace, "assignments", refuse)
+        reconcile(answered, is_whole=False)
+    left = Hit.objects.to_read().get()
+    reconcile(answered, is_whole=False)
+
+    assert (left.pending, left.ingested) == (SLOTS, 0)
+    assert Assignment.objects.count() == ANSWERS
+
+
+@pytest.mark.parametrize("queue_url", ["", "https://queue.example/1"])
+def test_a_page_stays_until_the_assignments_of_its_hit_can_be_read(
+    answered, monkeypatch, settings, queue_url
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(Marketplace, "assignments", refuse)
+        reconcile(answered, steps=(ingest,))
+        settings.MTURK_NOTIFICATION_QUEUE_URL = queue_url
+        later = TaskPage.objects.latest("expires_at").expires_at
+        reconcile(answered, steps=(ingest,), is_whole=False, at=later)
+    pages = TaskPage.objects.count()
+
+    reconcile(answered, steps=(ingest,), at=later)
+
+    assert pages == ANSWERS
+    assert Response.objects.filter(seconds__isnull=False).count() == ANSWERS
+
+
 def test_without_workers_a_sync_reads_and_pays_all(answered, one_at_once):
     done = reconcile(answered)
 
@@ -117,7 +173,7 @@ def test_what_a_share_has_read_costs_no_further_call(answered, one_at_once):
     reconcile(answered, at_most=1)
     share = Hit.objects.to_read().get().pk % len(SHARES)
 
-    done = sync_share(answered, Work.READ, share)
+    done = sync_share(answered, ShareWork.READ, share)
 
     assert (done.ingested, done.api_calls) == (SLOTS, 1)
 
@@ -141,12 +197,12 @@ def test_a_share_in_other_hands_is_left_alone(answered, one_at_once):
 
     def try_it() -> int:
         try:
-            return sync_share(answered, Work.READ, share).ingested
+            return sync_share(answered, ShareWork.READ, share).ingested
         finally:
             connection.close()
 
     with ThreadPoolExecutor(1) as pool:
-        with held_shares(answered, Work.READ, [share]) as held:
+        with held_shares(answered, ShareWork.READ, [share]) as held:
             ingested = pool.submit(try_it).result(PATIENCE)
         later = pool.submit(try_it).result(PATIENCE)
 
@@ -161,7 +217,7 @@ def test_all_shares_at_the_same_time_pay_each_assignment_once(answered):
 
     def pay(share: int) -> int:
         try:
-            return sync_share(answered, Work.PAY, share).approved
+            return sync_share(answered, ShareWork.PAY, share).approved
         finally:
             connection.close()
 
@@ -183,7 +239,7 @@ def test_payments_of_a_share_in_other_hands_are_left_alone(answered):
 
     reconcile(answered, at_most=0)
     shares = {hit.pk % len(SHARES) for hit in Hit.objects.all()}
-    with ThreadPoolExecutor(1) as pool, held_shares(answered, Work.PAY, sorted(shares)):
+    with ThreadPoolExecutor(1) as pool, held_shares(answered, ShareWork.PAY, sorted(shares)):
         paid = pool.submit(pay).result(PATIENCE)
 
     assert not paid

@@ -1,7 +1,6 @@
 """Approvals, rejections and bonuses: decided just before each call; failures do not stop others."""
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -19,14 +18,14 @@ from hits.queries.costs import spend
 from hits.reconcile.bar import notify
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.settle import settle
-from hits.services.bonuses import plan_bonus
+from hits.services.bonuses import Wish, plan_bonuses
 from hits.services.messages import plan_message
 from hits.services.payments import ask_for_rejection, take_up
 from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.framed_work import work
-from tests.hits.reconcile.test_two_reconcilers import somebody_waits_for_a_lock
+from tests.hits.reconcile.test_reconciler_at_once import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -268,17 +267,47 @@ def test_payments_end_when_their_time_is_over_and_go_on_in_the_next_run(campaign
     assert (at_once.approved, later.approved) == (0, 3)
 
 
+def plan_thanks(campaign: Campaign) -> None:
+    workers = [assignment.account.worker for assignment in assignments()]
+    wishes = [Wish(worker.pseudonym, Decimal("0.10"), "Thanks") for worker in workers]
+    plan_bonuses(campaign=campaign, wishes=wishes, key="a", at=timezone.now())
+
+
+def test_bonuses_end_when_the_time_of_payments_is_over(campaign):
+    plan_thanks(campaign)
+
+    at_once = reconcile(campaign, steps=(settle,), pays_for=timedelta())
+
+    assert at_once.has_more_to_pay
+    assert Bonus.objects.unsent().count() == 3
+
+
+def test_bonuses_do_not_wait_for_approvals_that_fail(campaign, monkeypatch):
+    monkeypatch.setattr("hits.reconcile.run.MOST_IN_A_ROW", 2)
+    before_call(monkeypatch, "approve_assignment", lambda n: refuse())
+    plan_thanks(campaign)
+
+    done = reconcile(campaign, steps=(settle,))
+
+    assert "2 in a row failed" in done.error
+    assert not Bonus.objects.unsent().exists()
+
+
 def test_a_bonus_that_is_refused_stops_no_other(campaign, monkeypatch):
-    for assignment in assignments():
-        plan_bonus(
-            assignment=assignment, amount=Decimal("0.10"), reason="Thanks", at=timezone.now()
-        )
+    plan_thanks(campaign)
     before_call(monkeypatch, "send_bonus", lambda n: refuse() if n == 1 else None)
 
     done = reconcile(campaign, steps=(settle,))
 
     assert done.problems == 1
     assert Bonus.objects.filter(sent_at=None).count() == 1
+
+
+def plan_one(campaign: Campaign, age: timedelta) -> Bonus:
+    wish = Wish(assignments()[0].account.worker.pseudonym, Decimal("0.10"), "Thanks")
+    at = timezone.now() - age
+    (bonus,) = plan_bonuses(campaign=campaign, wishes=[wish], key="a", at=at)
+    return bonus
 
 
 @pytest.mark.parametrize(
@@ -296,8 +325,7 @@ def test_a_bonus_that_is_refused_for_a_day_is_given_up_and_frees_its_budget(
     def fail(_: int) -> None:
         raise error
 
-    wish = {"assignment": assignments()[0], "amount": Decimal("0.10"), "reason": "Thanks"}
-    bonus = plan_bonus(**wish, at=timezone.now() - timedelta(hours=23))
+    bonus = plan_one(campaign, age=timedelta(hours=23))
     left = spend(campaign).left
     before_call(monkeypatch, "send_bonus", fail)
 
@@ -311,37 +339,36 @@ def test_a_bonus_that_is_refused_for_a_day_is_given_up_and_frees_its_budget(
     assert spend(campaign).left == left + (bonus.amount + bonus.fee if is_over else 0)
 
 
-# For two equal bonuses: their ages in hours, and those that a killed process has paid unrecorded.
-KILLED = [
-    ((48, 48), ()),
-    ((48, 48), (0,)),
-    ((48, 48), (0, 1)),
-    ((23, 23), (1,)),
-    ((48, 0), (0,)),
-    ((48, 0), (1,)),
-]
+def test_a_bonus_for_what_the_marketplace_no_longer_has_is_given_up(campaign, monkeypatch):
+    """As after the marketplace was restored from an older backup."""
+
+    def is_gone(_: int) -> None:
+        refuse("Assignment X does not exist.", "AWS.MechanicalTurk.AssignmentDoesNotExist")
+
+    bonus = plan_one(campaign, age=timedelta(hours=25))
+    before_call(monkeypatch, "list_bonus_payments", is_gone)
+    before_call(monkeypatch, "send_bonus", is_gone)
+
+    done = reconcile(campaign, steps=(settle,))
+
+    bonus.refresh_from_db()
+    assert (done.problems, bonus.refusal) == (0, "Assignment X does not exist.")
 
 
-def test_each_of_two_equal_bonuses_is_paid_once(campaign):
-    first, there = assignments()[0], marketplace_of(campaign)
-    for case, (hours, paid) in enumerate(KILLED):
-        wish = {"assignment": first, "amount": Decimal("0.10"), "reason": f"Thanks {case}"}
-        bonuses = [plan_bonus(**wish, at=timezone.now() - timedelta(hours=age)) for age in hours]
-        for number in paid:
-            is_forgotten = hours[number] > 24
-            there.send_bonus(
-                worker_id=first.account.marketplace_id,
-                assignment_id=first.assignment_id,
-                amount=Decimal("0.10"),
-                reason=f"Thanks {case}",
-                token=f"forgotten {case} {number}" if is_forgotten else bonuses[number].token,
-            )
+@pytest.mark.parametrize(("hours", "token"), [(48, "forgotten"), (23, "")])
+def test_a_bonus_that_a_killed_process_sent_is_not_paid_again(campaign, hours, token):
+    bonus, there = plan_one(campaign, age=timedelta(hours=hours)), marketplace_of(campaign)
+    there.send_bonus(
+        worker_id=bonus.assignment.account.marketplace_id,
+        assignment_id=bonus.assignment.assignment_id,
+        amount=bonus.amount,
+        reason=bonus.reason,
+        token=token or bonus.token,
+    )
 
-    for _ in range(2):
-        reconcile(campaign, steps=(settle,))
+    reconcile(campaign, steps=(settle,))
 
-    listed = Counter(bonus.reason for bonus in there.bonuses(first.assignment_id))
-    assert listed == {f"Thanks {case}": 2 for case in range(len(KILLED))}
+    assert len(there.bonuses(bonus.assignment.assignment_id)) == 1
     assert not Bonus.objects.filter(sent_at=None).exists()
 
 

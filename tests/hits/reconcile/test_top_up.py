@@ -1,6 +1,7 @@
 """Which of the planned HITs a sync creates at the marketplace."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -12,7 +13,8 @@ from hits.models import Hit, HitStatus
 from hits.reconcile import top_up
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
-from tests.factories import HitFactory
+from hits.services.lifecycle import change_reward
+from tests.factories import HitFactory, UserFactory
 from tests.hits.conftest import make_campaign
 
 # The order of the query for HITs that are too many.
@@ -62,6 +64,28 @@ def test_a_hit_whose_token_may_be_forgotten_waits_for_a_listing(campaign):
     # The creation may have reached the marketplace, and only a listing shows whether it did.
     assert before == (HitStatus.PLANNED, HitStatus.OPEN)
     assert status_of(forgotten) == HitStatus.OPEN
+
+
+def change_the_reward(campaign):
+    by = {"reason": "", "actor": UserFactory(), "at": timezone.now()}
+    change_reward(campaign=campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **by)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_planned_hit_is_not_created_at_an_earlier_reward(campaign, is_whole):
+    """As after the account had no money for the earlier reward."""
+    planned = plan(campaign, timezone.now() - timedelta(minutes=1))
+    change_the_reward(campaign)
+
+    reconcile(campaign, is_whole=is_whole)
+    first = Hit.objects.filter(pk=planned.pk).first()
+    reconcile(campaign)
+
+    # Only a listing shows that the call that was to create it never reached the marketplace.
+    assert (first is None) if is_whole else (first.status == HitStatus.PLANNED)
+    opened = Hit.objects.filter(status=HitStatus.OPEN)
+    assert {hit.reward for hit in opened} == {Decimal("0.25")}
+    assert not Hit.objects.filter(status=HitStatus.PLANNED).exists()
 
 
 def test_a_campaign_that_is_paused_during_a_sync_gets_no_more_hits(requester, monkeypatch):

@@ -12,8 +12,8 @@ from hits.models import Assignment, AssignmentStatus, Sync, WorkerAccount
 from hits.mturk import people
 from hits.mturk.connection import MarketplaceError
 from hits.mturk.endpoints import Endpoint
-from hits.queries.worker_data import digest_of
 from hits.reconcile.reconciler import reconcile
+from hits.services.accounts import digest_of
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Decision
 from qualcontrol.services.exclusions import exclude_worker

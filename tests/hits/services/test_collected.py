@@ -14,6 +14,7 @@ from annotate.exports.tables import Extra
 from annotate.kinds.exporting import content_of, write_export
 from annotate.models import (
     Behaviour,
+    Campaign,
     Caption,
     ImportedFile,
     ReleasedCaption,
@@ -22,7 +23,6 @@ from annotate.models import (
     Submission,
     Worker,
 )
-from annotate.services.releases import freeze
 from annotate.services.reports import read_release
 from corpora.datasets.collected import Columns
 from corpora.report.sections import priming
@@ -38,6 +38,7 @@ from qualcontrol.models import Assessment, LearnedValues, SpotCheck
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.items import item_by_key
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -127,22 +128,27 @@ def test_running_it_again_changes_nothing(campaign, run):
     assert "0 new, 2 known" in said
 
 
-def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch):
-    monkeypatch.setattr(collected, "BATCH", 2)
-    lines = [entry("img1"), entry("img2"), entry("img1", "A2"), entry("img2", "A2")]
-    stopped, review = [], collected.review_submitted
+def stop_in_second_batch(run, lines, monkeypatch, *, batch, **options):
+    """Start an import that is stopped; return its output."""
+    stopped, review, out = [], collected.review_submitted, io.StringIO()
 
-    def fail_the_second_time(**batch):
+    def fail_the_second_time(**given):
         stopped.append(None)
         if len(stopped) == 2:
             raise KeyboardInterrupt
-        review(**batch)
+        review(**given)
 
-    out = io.StringIO()
     with monkeypatch.context() as patch:
+        patch.setattr(collected, "BATCH", batch)
         patch.setattr(collected, "review_submitted", fail_the_second_time)
         with pytest.raises(KeyboardInterrupt):
-            run(*lines, stdout=out)
+            run(*lines, stdout=out, **options)
+    return out
+
+
+def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch):
+    lines = [entry("img1"), entry("img2"), entry("img1", "A2"), entry("img2", "A2")]
+    out = stop_in_second_batch(run, lines, monkeypatch, batch=2)
     assert Response.objects.count() == 2
     assert out.getvalue().startswith("2 captions read: 2 new")
     assert "The import stopped after line 2. Everything up to there is stored" in out.getvalue()
@@ -153,6 +159,37 @@ def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch
 
     assert "2 new, 2 known" in said
     assert places(campaign) == {"img1": 1, "img2": 1}
+
+
+def edit_in_first_batch(monkeypatch, **changes):
+    """Change the campaign's file while the first caption of an import is stored."""
+    review = collected.review_submitted
+
+    def edit(*, campaign, **given):
+        review(campaign=campaign, **given)
+        Campaign.objects.update(config_json=campaign.config_json | changes)
+
+    monkeypatch.setattr(collected, "BATCH", 1)
+    monkeypatch.setattr(collected, "review_submitted", edit)
+
+
+def test_captions_that_are_imported_after_an_edit_of_the_draft_follow_the_edit(
+    campaign, run, monkeypatch
+):
+    edit_in_first_batch(monkeypatch, review={"first": 0, "share": 0})
+
+    run(entry("img1"), entry("img2"))
+
+    assert [check.response.task.image.key for check in SpotCheck.objects.all()] == ["img1"]
+
+
+def test_an_import_ends_if_the_campaign_gets_other_tasks(campaign, run, monkeypatch):
+    edit_in_first_batch(monkeypatch, references=7)
+
+    with pytest.raises(CommandError, match="got other tasks"):
+        run(entry("img1"), entry("img2"))
+
+    assert Response.objects.count() == 1
 
 
 @pytest.mark.parametrize("is_killed", [False, True])
@@ -462,7 +499,7 @@ def release_of(campaign, texts, imported):
     for task in tasks:
         for text in texts[imported:]:
             ResponseFactory(task=task, text=text)
-    return freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
 
 
 def exported(release, folder, name):
@@ -510,6 +547,7 @@ def test_a_release_tells_imported_captions_from_those_collected_here(
     coco = exported(release, tmp_path, "coco")
     captions = json.loads((coco / "captions.json").read_text())
     [file] = captions["info"]["imports"]
+    assert list(file) == ["at", "file", "responses", "sha256"]
     assert (file["file"], file["responses"]) == ("captions.jsonl", 2)
     rows = [*captions["annotations"], *json.loads((coco / "baseline.json").read_text())]
     assert {row["caption"]: row.get("imported_from") for row in rows} == {
@@ -562,6 +600,26 @@ def test_a_file_that_is_imported_again_brings_nobody_back_who_was_erased(campaig
     assert (again.new, again.known) == (0, 2)
     assert campaign.responses.count() == 2
     assert not WorkerAccount.objects.filter(marketplace_id="A").exists()
+
+
+def test_the_rest_of_a_file_is_imported_although_an_erased_worker_gave_the_same_reason(
+    run, monkeypatch
+):
+    dark = "The image is too dark."
+    campaign = CampaignFactory(
+        slug="dim", config={"references": 3, "captions": {"cannot_describe": [dark]}}
+    )
+    TaskFactory(campaign=campaign, image__key="img1")
+    entries = [entry(worker=name, caption=dark) for name in ("A1", "A2", "A1", "A3", "A4")]
+    stop_in_second_batch(run, entries, monkeypatch, batch=3, campaign="dim")
+    erase_worker(worker=WorkerAccount.objects.get(marketplace_id="A1").worker, by=None, at=NOON)
+
+    said = [run(*entries, campaign="dim") for _ in range(2)]
+
+    assert "2 new, 3 known" in said[0]
+    assert "0 new, 5 known" in said[1]
+    names = WorkerAccount.objects.exclude(marketplace_id__startswith="erased:")
+    assert {*names.values_list("marketplace_id", flat=True)} == {"A2", "A3", "A4"}
 
 
 def test_a_text_that_is_one_of_the_campaigns_reasons_is_a_reason(run):

@@ -74,7 +74,7 @@ def test_a_hit_counts_its_own_assignments_and_those_that_are_decided(hit):
     AssignmentFactory(hit=hit, status="APPROVED", decided_at=NOON)
     AssignmentFactory(status="APPROVED", decided_at=NOON)
 
-    recount(hit.pk)
+    recount([hit.pk])
 
     hit.refresh_from_db()
     assert (hit.ingested, hit.settled) == (2, 1)
@@ -125,6 +125,17 @@ def test_an_assignment_of_which_nothing_is_used_can_be_rejected(assignment):
     discard(responses=responses_of(assignment))
 
     ask(assignment)
+
+    assert Decision.objects.get(act=Act.REJECT).reason == "A list of words."
+
+
+def test_an_assignment_is_rejected_once_whichever_of_its_responses_is_named(assignment):
+    discard(responses=responses_of(assignment))
+    ask(assignment)
+    other = responses_of(assignment)[1]
+
+    with pytest.raises(CannotReject, match="already scheduled"):
+        ask_for_rejection(response=other, reason="Again.", actor=UserFactory(), at=NOON)
 
     assert Decision.objects.get(act=Act.REJECT).reason == "A list of words."
 

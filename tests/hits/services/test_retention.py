@@ -88,13 +88,18 @@ def test_rows_are_deleted_in_batches(django_assert_num_queries):
 
 def test_a_rule_that_fails_does_not_stop_the_others(monkeypatch):
     session("old", NOON - timedelta(days=1))
-    rules = {"broken rows": fail, "sessions": delete_expired_sessions}
+
+    def delete_files(*, at):
+        raise PermissionError("the folder of exports is read-only")
+
+    rules = {"broken rows": fail, "files": delete_files, "sessions": delete_expired_sessions}
     monkeypatch.setattr(retention, "RULES", rules)
 
     outcomes = list(tidy(at=NOON))
 
     assert outcomes == [
         Outcome("broken rows", error="the server closed the connection"),
+        Outcome("files", error="the folder of exports is read-only"),
         Outcome("sessions", deleted=1),
     ]
 

@@ -80,6 +80,20 @@ def test_a_request_joins_one_that_waits_but_not_one_that_runs():
     assert later == ask_for_sync(campaign=campaign, user=None, at=NOON)
 
 
+def test_a_request_joins_one_that_waits_again_because_the_campaign_is_busy():
+    campaign = asked(CampaignFactory())
+    first = leases.take(at=NOON)
+    meanwhile = ask_for_sync(campaign=campaign, user=None, at=NOON)
+    leases.postpone(job=first, reason="Another process is syncing.", at=NOON)
+    second = leases.take(at=NOON)
+    assert second == meanwhile
+    leases.postpone(job=second, reason="Another process is syncing.", at=NOON)
+
+    later = [ask_for_sync(campaign=campaign, user=None, at=NOON) for _ in range(3)]
+
+    assert later == [meanwhile] * 3
+
+
 def test_a_sync_waits_until_another_one_of_its_campaign_has_ended(requester):
     campaign = asked(make_campaign(tasks=1), at=timezone.now())
     with locked_elsewhere(f"sync-{campaign.pk}"):
@@ -308,7 +322,7 @@ def test_a_run_notes_how_far_it_is(requester, monkeypatch):
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (timedelta(), "Waiting for a worker process"),
+        (timedelta(), "Starts in a moment"),
         (PATIENCE, "No worker process has started this sync"),
     ],
 )
@@ -332,9 +346,9 @@ def test_the_part_tells_the_step_of_a_job_that_publishes(client):
 
     part = client.get("/campaigns/pilot/sync/progress/").content.decode()
 
-    assert "Opening assignments" in part
+    assert "Opening tasks" in part
     assert "Checking the budget and the account at the marketplace." in part
-    assert "Waiting for a worker process" not in part
+    assert "Starts in a moment" not in part
 
 
 def test_the_part_is_empty_where_the_campaign_is_in_step(client):

@@ -6,12 +6,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
+from annotate.kinds.correspondence.caption_sets import set_of_release
+from annotate.kinds.reading import parse_config
 from annotate.models import Response, ResponseStatus
 from annotate.queries.releases import withdrawn_in
 from annotate.services import responses as response_services
-from annotate.services.releases import freeze
+from annotate.services.campaigns import create_campaign
 from hits.models import Assignment, AssignmentStatus, WorkerAccount
-from hits.queries.worker_data import digest_of
+from hits.services.accounts import digest_of
 from hits.services.claims import recount_places
 from hits.services.withdrawals import import_withdrawals
 from hits.services.worker_data import erase_worker
@@ -19,11 +21,14 @@ from qualcontrol.models import Act, Decision
 from qualcontrol.review.undoing import restore_response
 from qualcontrol.services.errors import CannotRestore
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     AssignmentFactory,
+    BoxFactory,
     CampaignFactory,
     ResponseFactory,
+    SelectionFactory,
     TaskFactory,
     UserFactory,
     WorkerAccountFactory,
@@ -86,6 +91,47 @@ def test_withdrawn_responses_are_discarded_and_their_places_open_again(tmp_path,
     assert task.campaign.slug in said
 
 
+SOURCE = {"name": "people", "per_image": 2}
+RATING = {
+    "questions": [{"name": "q", "text": "Good?", "labels": ["no", "yes"]}],
+}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"kind": "rating", "rating": {**RATING, "sources": [{**SOURCE, "release": "r1"}]}},
+        {"kind": "rating", "rating": {**RATING, "sources": [{**SOURCE, "caption_set": "r1"}]}},
+        {"kind": "refine", "refine": {"draft_release": "r1", "joins_captions": True}},
+        {"kind": "refine", "refine": {"draft_set": "r1", "joins_captions": True}},
+        {"kind": "correspondence", "release": "r1"},
+        {"kind": "correspondence", "caption_set": "r1"},
+        {"captions": {"rate_first": "r1", "rate_first_captions": 3}},
+    ],
+)
+def test_a_new_campaign_on_an_earlier_release_shows_no_withdrawn_caption(tmp_path, task, values):
+    BoxFactory(image=task.image)
+    gone, _ = [response_of(task, text=text) for text in ("A withdrawn one.", "A lasting one.")]
+    release_campaign(campaign=task.campaign, name="r1", seed=1, at=NOON)
+    set_of_release(name="r1", team=task.campaign.team, at=NOON)
+    file = {"budget": "100.00", **values}
+    if file.get("kind") != "correspondence":
+        file["selection"] = SelectionFactory(images=[task.image]).name
+
+    def shown_by(name) -> str:
+        config = parse_config({"name": name, **file})
+        made = create_campaign(config=config, endpoint="local", at=NOON)
+        return str(list(made.tasks.values_list("payload", "subject__text")))
+
+    before = shown_by("before")
+    run(file_of(tmp_path, line_of(gone)))
+    after = shown_by("after")
+
+    assert "A lasting one" in before
+    assert "A lasting one" in after
+    assert "A withdrawn one" not in after
+
+
 def test_importing_the_same_file_again_changes_nothing(tmp_path, task):
     path = file_of(tmp_path, line_of(response_of(task)))
     run(path)
@@ -119,12 +165,12 @@ def test_nothing_restores_a_withdrawn_response(tmp_path, task):
 
 def test_frozen_releases_are_named_and_a_new_one_leaves_the_responses_out(tmp_path, task, client):
     gone, kept = response_of(task), response_of(task)
-    first = freeze(campaign=task.campaign, name="first", seed=1, at=NOON)
+    first = release_campaign(campaign=task.campaign, name="first", seed=1, at=NOON)
     before = list(first.images.get().captions.values_list("response", flat=True))
 
     said = run(file_of(tmp_path, line_of(gone)))
     new = response_of(task)
-    second = freeze(campaign=task.campaign, name="second", seed=1, at=NOON)
+    second = release_campaign(campaign=task.campaign, name="second", seed=1, at=NOON)
 
     assert "Release first has 1 of these responses." in said
     assert list(first.images.get().captions.values_list("response", flat=True)) == before

@@ -1,18 +1,22 @@
 """Workers' personal data: deleted after a release, and exported or erased on request."""
 
 import json
+from contextlib import nullcontext, suppress
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.utils import timezone
 
 from annotate.exports.records import context_of
-from annotate.models import Behaviour, CampaignStatus, Caption, Release
-from background.models import Failure, Job, JobLine
+from annotate.models import Behaviour, CampaignStatus, Caption, Release, Worker
+from background.models import Failure, Job, JobLine, Notice
 from config.environment import Environment
 from hits.models import (
     Assignment,
@@ -26,21 +30,25 @@ from hits.models import (
     WorkerAccount,
     WorkerBarring,
 )
+from hits.mturk.client import Marketplace, MarketplaceError
 from hits.queries.settled import settled_since_release
-from hits.queries.worker_data import data_of, digest_of, worker_named
+from hits.queries.worker_data import data_of
 from hits.reconcile.bar import bar
 from hits.reconcile.reconciler import reconcile
-from hits.services.accounts import locked_accounts, workers_for
-from hits.services.bonuses import BonusNotPossible, plan_bonus
+from hits.services import hit_pages
+from hits.services.accounts import digest_of, locked_accounts, worker_named, workers_for
+from hits.services.bonuses import BonusNotPossible, Wish, plan_bonuses
+from hits.services.hit_pages import FrameParameters
 from hits.services.messages import plan_message, put_back, take_recipients
 from hits.services.retention import tidy
+from hits.services.task_pages import AlreadySubmitted, open_page, store_answers
 from hits.services.worker_data import (
     CannotErase,
     delete_old_behaviour,
     delete_old_worker_ids,
     erase_worker,
 )
-from qualcontrol.models import Appeal
+from qualcontrol.models import Appeal, Pause, Proposal
 from shared.environment import read
 from tests.factories import (
     NOON,
@@ -51,11 +59,15 @@ from tests.factories import (
     HitTypeFactory,
     LinkResponseFactory,
     ResponseFactory,
+    SpotCheckFactory,
     TaskPageFactory,
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
 )
+from tests.hits.conftest import make_campaign
+from tests.hits.opened_pages import SENTENCE, listed
+from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
 YEAR = timedelta(days=365)
@@ -224,9 +236,12 @@ def test_a_bonus_for_a_deleted_id_is_refused_in_words():
     account = WorkerAccountFactory()
     released(account, name="pilot")
     delete_old_worker_ids(at=LATER)
+    wishes = [Wish(account.worker.pseudonym, Decimal(1), "Thanks")]
 
     with pytest.raises(BonusNotPossible, match="id was deleted"):
-        plan_bonus(assignment=Assignment.objects.get(), amount=1, reason="Thanks", at=LATER)
+        plan_bonuses(
+            campaign=Assignment.objects.get().hit.campaign, wishes=wishes, key="a", at=LATER
+        )
 
 
 def test_the_export_has_the_answers_of_every_task_type():
@@ -268,6 +283,26 @@ def test_erasing_deletes_what_leads_to_the_person_and_keeps_answers():
     assert workers_for(endpoint="local", marketplace_ids=["AONE"])["AONE"] != account.worker_id
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_erasure_closes_many_pages_in_several_transactions(monkeypatch):
+    """One transaction would lock the tasks of the second lot after those of the first."""
+    campaign, account = CampaignFactory(), WorkerAccountFactory()
+    for _ in range(3):
+        TaskPageFactory(hit__campaign=campaign, marketplace_id=account.marketplace_id)
+    monkeypatch.setattr(hit_pages, "CLOSED_AT_ONCE", 1)
+    lots, committed = [], []
+
+    def release(*, pages):
+        lots.append(len(committed))
+        transaction.on_commit(lambda: committed.append(pages))
+
+    monkeypatch.setattr(hit_pages, "release_claims", release)
+
+    done = erase_worker(worker=account.worker, by=None, at=LATER)
+
+    assert (done.pages, lots) == (3, [0, 1, 2])
+
+
 def test_errors_that_quote_the_marketplace_keep_no_erased_id():
     account = WorkerAccountFactory(marketplace_id="AONE1234567890")
     campaign = CampaignFactory()
@@ -289,10 +324,14 @@ def test_errors_that_quote_the_marketplace_keep_no_erased_id():
     )
     JobLine.objects.create(job=job, at=NOON, text=error)
     Failure.objects.create(source="job", subject="1", title="Sync", error=error, **at)
+    Notice.objects.create(kind="job-failed", subject="1", title="Sync", text=error, noticed_at=NOON)
+    paid = AssignmentFactory(account=account, status=AssignmentStatus.APPROVED, decided_at=NOON)
+    bonus = {"amount": 1, "fee": 0, "reason": "Thanks", "planned_at": NOON}
+    Bonus.objects.create(assignment=paid, token="t", refusal=error, **bonus)
 
     erase_worker(worker=account.worker, by=None, at=NOON)
 
-    rows = [Sync, SyncProblem, ProcessedMessage, Job, JobLine, Failure]
+    rows = [Sync, SyncProblem, ProcessedMessage, Job, JobLine, Failure, Notice, Bonus]
     stored = [row for model in rows for row in model.objects.values()]
     assert len(stored) == len(rows)
     assert "AONE" not in str(stored)
@@ -353,6 +392,45 @@ def test_an_id_deleted_by_the_schedule_can_be_erased_too():
         worker_named("AONE")
 
 
+def test_who_was_erased_gets_no_place_for_what_they_have_submitted():
+    hit = HitFactory(hit_type__campaign=make_campaign(tasks=1), hit_id="HIT1")
+    frame = FrameParameters("A1", "HIT1", "AONE", "http://127.0.0.1:8001")
+    form = open_page(campaign=hit.campaign, frame=frame, at=NOON).form
+    fields = {f"caption-{form.numbers[0]}": SENTENCE}
+    take_submission(campaign=hit.campaign, hit=hit, listed=listed("A1", "AONE", **fields), at=NOON)
+    Assignment.objects.update(status="APPROVED", decided_at=NOON)
+    erase_worker(worker=worker_named("AONE"), by=None, at=NOON)
+
+    with pytest.raises(AlreadySubmitted):
+        open_page(campaign=hit.campaign, frame=frame, at=NOON)
+    with pytest.raises(AlreadySubmitted):
+        store_answers(
+            campaign=hit.campaign, form=form, fields=fields, counts={}, device="", at=NOON
+        )
+
+    assert not TaskPage.objects.exists()
+
+
+@pytest.mark.parametrize(("hours", "is_erased"), [(25, True), (23, False)])
+def test_a_barring_that_the_marketplace_refuses_does_not_keep_the_id_for_ever(
+    monkeypatch, hours, is_erased
+):
+    def refuse(*_, **__):
+        raise MarketplaceError("The account is closed.", "RequestError", is_refusal=True)
+
+    account = WorkerAccountFactory(marketplace_id="AONE")
+    campaign = released(account, name="pilot")
+    hit_type = HitTypeFactory(campaign=campaign)
+    WorkerBarring.objects.create(hit_type=hit_type, account=account, is_wanted=True)
+    ExclusionFactory(campaign=campaign, worker=account.worker)
+    monkeypatch.setattr(Marketplace, "grant", refuse)
+    reconcile(campaign, at=timezone.now(), steps=(bar,))
+    at = timezone.now() + timedelta(hours=hours)
+
+    with nullcontext() if is_erased else pytest.raises(CannotErase, match="1 exclusion"):
+        erase_worker(worker=account.worker, by=None, at=at)
+
+
 def test_a_worker_who_is_owed_something_is_not_erased():
     assignment = AssignmentFactory()
 
@@ -377,6 +455,47 @@ def test_the_file_has_everything_about_the_worker_and_nothing_of_others():
     assert "ATWO" not in json.dumps(data)
 
 
+def test_the_file_has_what_was_decided_about_the_worker():
+    account = WorkerAccountFactory()
+    campaign = released(account, name="pilot")
+    about = {"campaign": campaign, "worker": account.worker, "reason": "too fast"}
+    Pause.objects.create(**about, paused_at=NOON, lifted_at=LATER)
+    Proposal.objects.create(**about, proposed_at=NOON)
+    WorkerBarring.objects.create(
+        hit_type=HitTypeFactory(campaign=campaign, hit_type_id="T1"),
+        account=account,
+        is_wanted=True,
+    )
+    SpotCheckFactory(
+        response=account.worker.responses.get(), verdict="BAD", reason="no dog", judged_at=NOON
+    )
+
+    data = json.loads(json.dumps(data_of(account.worker)))
+
+    stretch = {"campaign": "pilot", "reason": "too fast", "from": NOON.isoformat()}
+    assert data["pauses"] == [stretch | {"until": LATER.isoformat()}]
+    assert data["proposed_exclusions"] == [stretch | {"until": None}]
+    assert data["hidden_hits"] == [
+        {"campaign": "pilot", "hit_type_id": "T1", "are_hidden": False, "to_be_hidden": True}
+    ]
+    verdict = {"is": "BAD", "reason": "no dog", "at": NOON.isoformat()}
+    assert data["answers"][0]["verdict"] == verdict
+
+
+def test_each_table_that_names_a_worker_is_known_to_the_file():
+    naming = {
+        model.__name__
+        for model in apps.get_models()
+        for field in model._meta.fields
+        if field.related_model in (Worker, WorkerAccount)
+    }
+
+    here = {"WorkerAccount", "Response", "Assignment", "MessageRecipient", "WorkerBarring"}
+    decided = {"Decision", "Exclusion", "Pause", "Proposal", "HeldPayment", "WorkerRisk"}
+    # The flags are with the answers; a change only asks for another count.
+    assert naming == here | decided | {"Assessment", "WorkerRiskChange"}
+
+
 def test_the_commands_export_and_erase(tmp_path):
     account = WorkerAccountFactory(marketplace_id="AONE")
     out, file = StringIO(), tmp_path / "data.json"
@@ -394,6 +513,18 @@ def test_the_commands_export_and_erase(tmp_path):
         call_command("worker_data", account.worker.pseudonym, out=file, stdout=out)
     with pytest.raises(CommandError, match="No worker has this pseudonym or id"):
         call_command("worker_data", "AONE", stdout=out)
+
+
+@pytest.mark.parametrize("name", ["worker_data", "erase_worker"])
+def test_a_worker_is_named_on_standard_input_and_nobody_by_an_empty_one(name, monkeypatch):
+    pseudonym, out = WorkerAccountFactory().worker.pseudonym, StringIO()
+    monkeypatch.setattr("sys.stdin", StringIO(f"{pseudonym}\n"))
+    with suppress(CommandError):  # which says that nothing was erased
+        call_command(name, "-", stdout=out)
+    assert pseudonym in out.getvalue()
+
+    with pytest.raises(CommandError, match="No worker has this pseudonym"):
+        call_command(name, "-")
 
 
 def test_an_operator_finds_downloads_and_erases(client):
@@ -449,3 +580,17 @@ def test_a_message_that_is_refused_is_not_planned_again_for_an_erased_worker():
         erased.pk: MessageStatus.NOT_REACHED,
         other.pk: MessageStatus.PLANNED,
     }
+
+
+def test_an_exclusion_that_the_marketplace_cannot_be_told_of_keeps_nobody_from_erasure():
+    campaign = CampaignFactory(status="FINISHED")
+    account = WorkerAccountFactory(id_deleted_at=NOON, marketplace_id="digest:abc")
+    ResponseFactory(task__campaign=campaign, worker=account.worker)
+    ExclusionFactory(campaign=campaign, worker=account.worker)
+    WorkerBarring.objects.create(
+        account=account, hit_type=HitTypeFactory(campaign=campaign), is_wanted=True
+    )
+
+    done = erase_worker(worker=account.worker, by=None, at=NOON)
+
+    assert done.kept_answers == 1

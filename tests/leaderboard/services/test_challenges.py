@@ -233,6 +233,9 @@ def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
             ["create_challenge", "v1", "--name", "a b", "--title", "A"],
             "'a b' cannot be the name of a challenge",
         ),
+        (["create_submitter", ""], "cannot be blank"),
+        (["create_submitter", "a b"], "Enter a valid username"),
+        (["create_submitter", "ada", "--team", "x" * 101], "at most 100 characters"),
         (
             [
                 "create_challenge",
@@ -251,6 +254,22 @@ def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
 def test_a_wrong_command_ends_with_one_line(release, arguments, reason):
     with pytest.raises(CommandError, match=reason):
         run(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--in-total", 10_001, "at most 10,000 submissions"),
+        ("--seconds", 86_401, "at most 86,400 seconds"),
+        ("--megabytes", 1_000_001, "at most 1,000,000 MB"),
+        ("--title", "A" * 201, "at most 200 characters"),
+    ],
+)
+def test_a_command_refuses_what_no_challenge_can_hold(release, option, value, reason):
+    with pytest.raises(CommandError, match=reason):
+        run("create_challenge", "v1", "--name", "a", "--title", "A", option, str(value))
+
+    assert not Challenge.objects.exists()
 
 
 def test_a_table_that_cannot_be_written_leaves_no_file(challenge, tmp_path):

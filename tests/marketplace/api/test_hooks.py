@@ -16,6 +16,8 @@ def test_the_hooks_are_not_there_unless_switched_on(marketplace, settings, path)
     ("path", "body"),
     [
         ("clock", {}),
+        ("clock", {"advance_seconds": 1e308}),
+        ("clock", {"advance_seconds": 3e11}),
         ("faults", {"operation": "GetHIT", "kind": "earthquake"}),
         ("settings", {"SECRET_KEY": "x"}),
         ("settings", {"MTURK_NO_SUCH_THING": 1}),

@@ -7,6 +7,8 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
 from django.test import Client
 
 from marketplace import clock
@@ -72,6 +74,19 @@ def test_a_program_lets_its_own_people_in(program):
     _, (listed,) = program.send("GET", GROUPS)
     assert (listed["name"], listed["members"]) == (TEXTS["name"], 1)
     assert Activity.objects.filter(actor=program.requester.name, action="GiveTasks").exists()
+
+
+def test_a_closed_account_is_no_member(program, client):
+    group = PeopleGroup.objects.get(pk=program.make()["id"])
+    for name in ("Mia", "Eve"):
+        join(group, name)
+    retention.erase_worker(worker=Worker.objects.get(name="Eve"), at=clock.now())
+    client.force_login(User.objects.create_user("root", is_staff=True))
+
+    page = BeautifulSoup(client.get("/operator/people").content, "lxml")
+
+    assert program.send("GET", GROUPS)[1][0]["members"] == 1
+    assert [cell.text for cell in page.select('[data-label="People"]')] == ["1"]
 
 
 def test_addresses_are_invited_once(program, mailoutbox, settings):

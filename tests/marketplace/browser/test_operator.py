@@ -1,5 +1,6 @@
 """The operator's pages in a browser: accessibility, small screens, and forms."""
 
+import re
 from datetime import timedelta
 
 import pyotp
@@ -8,12 +9,15 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from marketplace import clock
-from marketplace.models import Account, HitLayout, Requester, Study
+from marketplace.models import Account, Hit, HitLayout, HitStatus, Requester, Study
 from marketplace.services import accounts, hit_types, money, studies
+from marketplace.services.hit_types import describe
+from shared.backups.models import BackupRun
 from tests.accessibility import violations_in_both_schemes
 from tests.marketplace.driver import create_hit, create_hit_type
-from tests.marketplace.factories import make_hit_type
+from tests.marketplace.factories import make_hit, make_hit_type
 from tests.marketplace.ledger import ledger_balance
+from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.browser
 
@@ -155,3 +159,71 @@ def test_an_operator_sets_up_an_app_and_adds_another_operator(marketplace, opera
     guest.reload()
     expect(guest.get_by_role("heading", name="Sign in")).to_be_visible()
     guest.close()
+
+
+def test_an_operator_changes_the_password(operator, browser):
+    elsewhere = browser.new_page()
+    new = "another long password"
+
+    operator.get_by_role("link", name="Your account: root").click()
+    operator.get_by_label("Old password").fill(PASSWORD)
+    for label in ("New password", "New password confirmation"):
+        operator.get_by_label(label, exact=True).fill(new)
+    operator.get_by_role("button", name="Change password").click()
+
+    expect(operator.get_by_role("status")).to_contain_text("Password changed.")
+    elsewhere.goto(operator.url)
+    elsewhere.get_by_label("Name").fill("root")
+    elsewhere.get_by_label("Password").fill(PASSWORD)
+    elsewhere.get_by_role("button", name="Sign in").click()
+    expect(elsewhere.get_by_role("alert")).to_contain_text("Wrong name, password or code.")
+    elsewhere.get_by_label("Password").fill(new)
+    elsewhere.get_by_role("button", name="Sign in").click()
+    expect(elsewhere.get_by_role("heading", name="Your account")).to_be_visible()
+    elsewhere.close()
+
+
+def test_an_operator_sees_when_the_last_backup_ran_and_whether_it_could_be_read(operator):
+    ended = clock.now() - timedelta(hours=2)
+    run = {"started_at": ended, "ended_at": ended, "host": "lab", "folder": "/backups/1"}
+
+    operator.get_by_role("banner").get_by_role("link", name="Backups").click()
+    expect(operator.get_by_text("There is no backup of this site yet.")).to_be_visible()
+    BackupRun.objects.create(database_bytes=1_000_000, **run)
+    operator.reload()
+    told = operator.get_by_text(re.compile("The last backup ended 2.hours ago, and could be read"))
+    expect(told).to_be_visible()
+    again = clock.now() - timedelta(hours=1)
+    run |= {"started_at": again, "ended_at": again, "error": "disk is full"}
+    BackupRun.objects.create(**run)
+    operator.reload()
+
+    expect(operator.get_by_text("The latest attempt failed.")).to_be_visible()
+    expect(operator.get_by_text("failed: disk is full")).to_be_visible()
+    expect(told).to_be_hidden()
+
+
+def test_own_people_come_first_and_get_the_tasks_of_a_campaign_that_goes_on(marketplace, operator):
+    title = "Describe a photograph"
+    for campaign, language in (("dogs-de", "de"), ("dogs-ar", "ar")):
+        hit_type = make_hit_type(title=title, keywords=campaign)
+        url = f"https://site.example/campaigns/{campaign}/"
+        describe(hit_type=hit_type, campaign=campaign, language=language, url=url)
+        make_hit(hit_type)
+    Hit.objects.filter(hit_type=hit_type).update(status=HitStatus.REVIEWABLE)
+    group = make_group()
+
+    expect(operator.get_by_role("main").get_by_role("link").first).to_have_text("Own people")
+    operator.get_by_role("main").get_by_role("link").first.click()
+    operator.get_by_role("link", name=group.name).click()
+    choice = operator.get_by_label("HITs")
+    going_on = choice.locator("> option", has_text=title)
+    assert [text.partition(":")[0] for text in going_on.all_inner_texts()] == ["dogs-de, German"]
+    finished = choice.locator("optgroup")
+    assert "Finished" in (finished.get_attribute("label") or "")
+    assert finished.locator("option").inner_text().startswith("dogs-ar, Arabic")
+    choice.select_option(going_on.get_attribute("value"))
+    operator.get_by_role("button", name="Give tasks").click()
+
+    link = operator.get_by_role("table").get_by_role("link", name="dogs-de")
+    expect(link).to_have_attribute("href", "https://site.example/campaigns/dogs-de/")

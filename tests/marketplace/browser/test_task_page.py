@@ -60,3 +60,14 @@ def test_the_page_says_when_the_time_is_over(accepted):
 
     expect(notice).to_be_visible()
     expect(accepted.get_by_text("Time left: 0:00")).to_be_visible()
+
+
+def test_after_the_submission_the_end_of_the_time_is_no_news(accepted):
+    accepted.clock.install()
+    accepted.reload()
+    submit(accepted, "A dog.")
+    accepted.get_by_text("This was the last HIT of this group").wait_for()
+
+    accepted.clock.fast_forward("11:00")
+
+    expect(accepted.get_by_text("You can no longer submit it.")).to_be_hidden()

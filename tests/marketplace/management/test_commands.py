@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from marketplace.models import Worker
 from marketplace.services.qualifications import held_by
+from marketplace.services.workers import MOST_APPROVED
 from tests.servers import PATIENCE, free_port
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,7 +51,7 @@ def test_the_snippet_makes_a_client_with_the_requesters_keys():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("balance", ["a lot", "-1", "0.001", "nan"])
+@pytest.mark.parametrize("balance", ["a lot", "-1", "0.001", "nan", "1e400", "1e12"])
 def test_an_impossible_balance_is_refused(balance):
     with pytest.raises(CommandError, match="balance"):
         run("marketplace_requester", "lab", f"--balance={balance}")
@@ -69,11 +70,33 @@ def test_the_same_worker_gets_a_link_again(client):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "options", [["--country", "USA"], ["--rate", "0", "--approved", "1"], ["--rate", "50"]]
+    "options",
+    [
+        ["--country", "USA"],
+        ["--rate", "0", "--approved", "1"],
+        ["--rate", "50"],
+        ["--approved", "-1"],
+        ["--approved", "9" * 30],
+    ],
 )
 def test_an_impossible_worker_is_refused(options):
     with pytest.raises(CommandError):
         run("marketplace_worker", "ann", *options)
+
+
+@pytest.mark.django_db
+@pytest.mark.database
+def test_the_longest_history_with_the_lowest_rate_can_be_stored():
+    run("marketplace_worker", "ann", "--approved", str(MOST_APPROVED), "--rate", "1")
+
+    assert Worker.objects.get().rejected_count == 99 * MOST_APPROVED
+
+
+@pytest.mark.parametrize("option", ["--port", "--tls-port"])
+@pytest.mark.parametrize("value", ["0", "65536", "-1", "a"])
+def test_an_impossible_port_is_refused(option, value):
+    with pytest.raises(CommandError, match=option):
+        call_command("marketplace", f"{option}={value}")
 
 
 @pytest.mark.django_db

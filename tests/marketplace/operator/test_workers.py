@@ -85,6 +85,7 @@ def test_an_operator_overwrites_no_count_that_has_changed_since_the_page_was_sho
         ({"names": "\n".join(map(str, range(101)))}, "at most 100 names"),
         ({"names": "Ada", "country": "Utopia"}, "Two letters"),
         ({"names": "Ada", "approved": "-1"}, "greater than or equal to 0"),
+        ({"names": "Ada", "approved": "100000000", "rate": "1"}, "less than or equal to"),
         ({"names": "Ada", "rate": "0"}, "greater than or equal to 1"),
     ],
 )

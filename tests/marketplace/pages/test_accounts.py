@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from bs4 import BeautifulSoup
 from django.core.management import CommandError, call_command
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
@@ -65,6 +66,19 @@ def test_an_invitation_makes_an_account_that_is_signed_in(client, settings):
     assert is_signed_in(client)
 
 
+@pytest.mark.parametrize("is_invited", [True, False])
+def test_a_form_that_is_sent_twice_makes_one_account_and_signs_in_twice(settings, is_invited):
+    settings.SIGN_UP_IS_OPEN = True
+    path = invitation(settings) if is_invited else "/sign-up"
+    here, elsewhere = Client(), Client()
+
+    assert [one.post(path, ACCOUNT).status_code for one in (here, elsewhere)] == [303, 303]
+
+    Worker.objects.update(created_at=F("created_at") - timedelta(minutes=2))
+    assert (Worker.objects.count(), is_signed_in(elsewhere)) == (1, True)
+    assert Client().post(path, ACCOUNT).status_code in (400, 403)
+
+
 def test_an_invitation_is_good_for_its_number_of_accounts(client, settings):
     path = invitation(settings, uses=2)
 
@@ -72,6 +86,16 @@ def test_an_invitation_is_good_for_its_number_of_accounts(client, settings):
 
     assert answers == [303, 303, 403]
     assert Worker.objects.count() == 2
+
+
+def test_a_second_click_on_a_used_invitation_leads_on_who_is_signed_in(client, settings):
+    path = invitation(settings)
+    client.post(path, ACCOUNT)
+
+    again = client.get(path)
+
+    assert (again.status_code, again.url) == (302, reverse("groups"))
+    assert Client().get(path).status_code == 403
 
 
 def test_a_refused_account_does_not_use_the_invitation_up(client, settings):
@@ -113,7 +137,7 @@ def test_signing_up_is_closed_unless_the_operator_opens_it(client, settings):
     ],
 )
 def test_what_is_wrong_with_an_account_is_said_at_its_field(client, settings, changes, field):
-    account(name="taken")
+    account(name="taken", password="five quiet brown horses")
     settings.SIGN_UP_IS_OPEN = True
 
     response = client.post("/sign-up", {**ACCOUNT, **changes})
@@ -262,7 +286,7 @@ def test_names_that_are_taken_are_not_found_out_by_one_invitation_without_limit(
     path = invitation(settings)
 
     answers = [
-        client.post(path, {"name": "Ada", "password": PASSWORD}).status_code for _ in range(3)
+        client.post(path, {"name": "Ada", "password": f"{PASSWORD}!"}).status_code for _ in range(3)
     ]
 
     assert answers == [400, 400, 429]

@@ -1,14 +1,23 @@
 """Pages for an operator's own people: joining, consent, tasks, and whom they are for."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
 
+import shared.once
 from marketplace import clock, errors
-from marketplace.models import Assignment, AssignmentStatus, Consent, Membership, Worker
+from marketplace.models import (
+    Assignment,
+    AssignmentStatus,
+    Consent,
+    Membership,
+    SentForm,
+    Worker,
+)
 from marketplace.pages.decorators import MEMBERS_PAGES
 from marketplace.pages.links import group_url, sign_in_url
 from marketplace.pages.problems import SENTENCES, plainly
@@ -25,6 +34,7 @@ from tests.marketplace.people import (
     path_of,
     work,
 )
+from tests.rubbish import forms_of
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +75,82 @@ def test_nobody_joins_without_consent_and_a_name(fields):
     assert answer.status_code == 400
     assert 'role="alert"' in answer.content.decode()
     assert not Worker.objects.exists()
+
+
+def test_who_is_invited_reads_that_there_are_no_tasks_before_joining():
+    group = make_group()
+    offer = make_offer(group)
+    page = path_of(group_url(group))
+    nothing = "There are no tasks at the moment."
+    assert nothing not in words_of(Client().get(page))
+
+    offer.hit_type.hits.update(expires_at=clock.now())
+
+    assert nothing in words_of(Client().get(page))
+
+
+def form_of_joining(group, **fields):
+    """The fields of the form as a person fills it in."""
+    address = path_of(group_url(group))
+    (form,) = forms_of(Client().get(address).content.decode(), address)
+    return address, {**form.fields, "agree": "yes", "name": "Mia", **fields}
+
+
+@pytest.mark.parametrize("password", ["", "a-long-pass-phrase"])
+def test_who_presses_join_again_before_the_answer_comes_is_signed_in(password):
+    address, fields = form_of_joining(make_group(), password=password)
+    Client().post(address, fields)  # The browser drops this answer and its cookie.
+    client = Client()
+
+    answer = client.post(address, fields)
+
+    assert answer.url == "/home"
+    assert "Mia" in client.get("/home").content.decode()
+    assert Worker.objects.count() == Membership.objects.count() == 1
+
+
+def test_only_the_form_that_made_an_account_signs_in_and_not_for_long():
+    group = make_group()
+    address, fields = form_of_joining(group)
+    Client().post(address, fields)
+    others = Client()
+
+    refused = [others.post(address, form_of_joining(group)[1]) for _ in range(2)]
+    Membership.objects.update(joined_at=clock.now() - timedelta(hours=1))
+    late = others.post(address, fields)
+
+    assert [answer.status_code for answer in refused] == [400, 400]
+    assert late.url == "/home"
+    assert others.get("/home").url.startswith("/sign-in")
+
+
+def test_a_members_form_with_the_name_of_another_one_signs_nobody_in():
+    group = make_group()
+    address, fields = form_of_joining(group)
+    Client().post(address, fields)
+    member, nobody = join(make_group(name="Earlier"), "Eve"), Client()
+
+    member.post(address, theirs := form_of_joining(group)[1])
+    nobody.post(address, theirs)
+
+    assert group.memberships.filter(worker__name="Eve").exists()
+    assert nobody.get("/home").url.startswith("/sign-in")
+
+
+def test_a_refused_form_signs_nobody_in_while_it_is_carried_out(rf, monkeypatch):
+    group = make_group()
+    address, fields = form_of_joining(group)
+    Client().post(address, fields)
+    theirs = form_of_joining(group)[1]
+    form = rf.post(address, theirs)
+    SentForm.objects.create(key=shared.once.key_of(form), sent_at=clock.now())
+    # The first post of this form ends without an account while the second one waits.
+    monkeypatch.setattr(shared.once, "sleep", lambda _: SentForm.objects.all().delete())
+    client = Client()
+
+    client.post(address, theirs)
+
+    assert client.get("/home").url.startswith("/sign-in")
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,16 @@ def test_from_a_study_to_a_published_one_with_the_cost_shown_first(operator, wor
     assert Activity.objects.filter(action="panel: publish").count() == 2
 
 
+@pytest.mark.parametrize("text", ["", "NaN", "sNaN", "1E+999999"])
+def test_what_is_no_cost_is_not_confirmed(operator, world, text):
+    make_panel_study()
+    act(operator, "draft")
+
+    assert "confirm it" in act(operator, "publish", confirmed=text)
+
+    assert [study.status for study in world.studies.values()] == ["UNPUBLISHED"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

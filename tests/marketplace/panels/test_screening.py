@@ -10,11 +10,19 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import AttentionAnswer, AttentionCheck, Participation, Screening, Transfer
+from marketplace.models import (
+    AttentionAnswer,
+    AttentionCheck,
+    Participation,
+    Screening,
+    Transfer,
+    Worker,
+)
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
 from marketplace.panels.services import amounts, rounds, submissions
-from marketplace.services import reviews, studies
+from marketplace.services import money, reviews, studies
+from marketplace.services.retention import erase_worker
 from simulation.prolific.state import World, new_id
 from tests.marketplace.panels.people import (
     arrive,
@@ -124,6 +132,59 @@ def test_a_screen_out_reduces_no_bonus(world, screened):
 def approve_all(panel_study) -> None:
     for each in assignments_of(panel_study):
         reviews.approve(assignment=each, at=clock.now())
+
+
+def test_who_is_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world, screened):
+    """Somebody corrects the screen-out on the panel's site."""
+    client, submission = arrive(world, screened, new_id())
+    answer(client, "German")
+    work(client, screened.study, hits=1)
+    world.complete(submission, "OUT")
+    run(screened)
+    approve_all(screened)
+    give_bonus(screened, "0.75")
+    world._set(submission, "APPROVED")
+
+    for _ in range(4):
+        run(screened)
+
+    payments = PanelPayment.objects.order_by("pk").values_list("kind", "amount")
+    assert [(kind, str(amount)) for kind, amount in payments] == [
+        ("screen-out", "0.20"), ("reward", "1.50"), ("bonus", "0.25"),
+    ]  # fmt: skip
+    assert submission.bonuses == [25]
+
+
+def test_who_is_approved_in_part_gets_what_was_earned_above_the_reward(world, screened):
+    client, submission = arrive(world, screened, new_id())
+    answer(client, "German")
+    work(client, screened.study, hits=1)
+    go_back(world, client, screened.study, submission)
+    approve_all(screened)
+    give_bonus(screened, "0.75")
+    world._set(submission, "PARTIALLY APPROVED")
+
+    for _ in range(4):
+        run(screened)
+
+    assert submission.bonuses == [25]
+    assert money.balances() == {}
+    assert "Prolific does not tell which part" in operators_page()
+    erase_worker(worker=Worker.objects.get(), at=clock.now())
+
+
+def give_bonus(panel_study, amount: str) -> None:
+    assignment = assignments_of(panel_study).get()
+    reviews.send_bonus(
+        requester=panel_study.study.hit_type.requester, worker=assignment.worker,
+        assignment=assignment, amount=Decimal(amount), reason="Very good.", at=clock.now(),
+    )  # fmt: skip
+
+
+def operators_page() -> str:
+    client = Client()
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client.get(PAGE).content.decode()
 
 
 def test_the_answer_that_lets_in_leads_to_the_tasks_and_counts_once(world, screened):

@@ -14,7 +14,7 @@ from botocore.exceptions import BotoCoreError
 from marketplace import clock
 from marketplace.models import Event
 from marketplace.services import notifications
-from marketplace.services.notifications import MOST_ATTEMPTS, deliver
+from marketplace.services.notifications import LEASE, MOST_ATTEMPTS, deliver
 from tests.amazon import running_moto
 from tests.marketplace.driver import create_hit, create_hit_type, error_code
 
@@ -188,6 +188,32 @@ def test_an_event_that_does_not_arrive_is_sent_again(marketplace, queue):
     marketplace.advance(seconds=5)
 
     assert happened(queue) == ["HITCreated"]
+
+
+def test_an_event_that_a_slow_round_is_sending_is_sent_by_no_other_process(
+    marketplace, queue, monkeypatch
+):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
+    )
+    create_hit(client, hit_type_id)
+    began = clock.now() - 2 * LEASE
+    Event.objects.update(due_at=began)
+    send, sent_meanwhile = notifications.send, []
+
+    def send_beside_another_process(*arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(notifications, "send", send)
+            sent_meanwhile.append(deliver(at=clock.now()))
+        send(*arguments)
+
+    monkeypatch.setattr(notifications, "send", send_beside_another_process)
+
+    assert deliver(at=began) == 1
+    assert sent_meanwhile == [0]
+    assert len(queue.documents()) == 1
 
 
 def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(

@@ -17,12 +17,17 @@ from marketplace.models import (
     Assignment,
     ExternalIdentity,
     Hit,
+    Message,
     Participation,
+    QualificationRequest,
+    QualificationType,
+    Requester,
     Transfer,
     TransferKind,
     Worker,
 )
 from marketplace.pages.links import sign_in_url
+from marketplace.panels.models import PanelSubmission
 from marketplace.policies import KNOWN_ANSWERS
 from marketplace.questions.answers import build
 from marketplace.services import (
@@ -30,19 +35,28 @@ from marketplace.services import (
     assignments,
     hits,
     money,
+    operators,
+    qualification_types,
+    qualifications,
     review_policies,
     reviews,
     studies,
+    workers,
 )
-from marketplace.services.retention import forget
+from marketplace.services.retention import erase_worker, forget
 from marketplace.services.sweep import sweep
 from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
+from tests.marketplace.panels.people import make_panel_study
+from tests.races import just_before, while_open
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SOON = NOON + timedelta(minutes=1)
+needs_row_locks = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="transactions run one by one"
+)
 
 
 def outcomes(*actions) -> Counter[str]:
@@ -76,6 +90,17 @@ def check_books(hit: Hit) -> None:
     assert requester.held_balance == ledger_balance(requester, Account.HELD)
     unpaid = 0 if hit.status == "Disposed" else hit.available + hit.pending + hit.unreviewed
     assert requester.held_balance == hit.cost * unpaid
+
+
+@needs_row_locks
+def test_of_two_requesters_with_one_name_at_once_one_is_made():
+    def make(balance):
+        return operators.make_requester(name="lab", balance=Decimal(balance), at=NOON)
+
+    with pytest.raises(DomainError, match="lab already"):
+        while_open(lambda: make(10), lambda: make(500))
+
+    assert Requester.objects.get().available_balance == 10
 
 
 @pytest.mark.parametrize("_run", range(3))
@@ -212,6 +237,35 @@ def test_a_participant_who_comes_back_while_being_deleted_can_go_on(_run):
     assert Worker.objects.count() == 1
 
 
+def gets_a_password(worker: Worker) -> None:
+    accounts.set_password(worker=worker, current="", password="a long password", at=NOON)
+
+
+def has_a_submission_at_a_panel(worker: Worker) -> None:
+    panel_study = make_panel_study()
+    participation = Participation.objects.create(
+        study=panel_study.study, worker=worker, started_at=NOON
+    )
+    panel_study.submissions.create(
+        external_id="s", participation=participation, status="AWAITING REVIEW", started_at=NOON,
+        known_since=NOON,
+    )  # fmt: skip
+
+
+@needs_row_locks
+@pytest.mark.parametrize("act", [gets_a_password, has_a_submission_at_a_panel])
+def test_a_participant_who_is_idle_no_more_is_not_deleted(act):
+    worker = make_worker()
+    Worker.objects.update(created_at=NOON)
+    ExternalIdentity.objects.create(worker=worker, source="PROLIFIC_PID", identifier="p1")
+
+    with just_before("FOR UPDATE", lambda: act(worker)):
+        forget(at=NOON + timedelta(days=40))
+
+    assert Worker.objects.filter(pk=worker.pk, identities__identifier="p1").exists()
+    assert not PanelSubmission.objects.filter(participation=None).exists()
+
+
 def test_the_last_use_of_an_invitation_makes_one_account():
     invitation = accounts.invite(uses=1, expires_at=SOON, at=NOON)
 
@@ -340,3 +394,91 @@ def test_a_bonus_does_not_wait_for_a_policy_that_holds_its_assignment(paid_besid
     found.refresh_from_db()
     assert found.status == "Rejected"
     assert money.balances() == {found.worker_id: Decimal("0.20")}
+
+
+@pytest.fixture
+def kind() -> QualificationType:
+    return qualification_types.create_qualification_type(
+        requester=make_requester(), name="Reader", description="Reads", at=NOON,
+        retry_delay=timedelta(0),
+    )  # fmt: skip
+
+
+@needs_row_locks
+def test_a_message_that_waits_for_an_erasure_is_not_sent(settings):
+    settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES = False
+    worker, requester = make_worker(), make_requester()
+
+    failures = while_open(
+        lambda: erase_worker(worker=worker, at=NOON),
+        lambda: workers.notify_workers(
+            requester=requester, subject="Hello", text="Dear Ada", at=NOON,
+            worker_ids=[worker.public_id],
+        ),
+    )  # fmt: skip
+
+    assert failures == {worker.public_id: "The worker does not exist."}
+    assert not Message.objects.exists()
+
+
+def revokes(kind: QualificationType, worker: Worker) -> None:
+    qualifications.revoke(qualification_type=kind, worker=worker, at=NOON)
+
+
+def declines(kind: QualificationType, worker: Worker) -> None:
+    request = kind.requests.get()
+    qualification_types.reject_request(request=request, reason="", at=NOON)
+
+
+@needs_row_locks
+@pytest.mark.parametrize("act", [revokes, declines])
+def test_an_erasure_waits_for_the_requesters_decision_and_deletes_its_message(kind, act):
+    worker = make_worker()
+    qualifications.grant(qualification_type=kind, worker=worker, value=1, at=NOON)
+    QualificationRequest.objects.create(
+        qualification_type=kind, worker=worker, status="Pending", started_at=NOON,
+        submitted_at=NOON,
+    )  # fmt: skip
+
+    while_open(
+        lambda: act(kind, worker),
+        lambda: erase_worker(worker=worker, at=NOON),
+        meanwhile=lambda: qualifications.tell(worker, "No", kind, text="A reason.", at=NOON),
+    )
+
+    assert not Message.objects.exists()
+
+
+@needs_row_locks
+def test_a_test_that_is_submitted_in_time_is_not_ended_by_the_next_request(kind):
+    worker = make_worker()
+    QualificationType.objects.update(test="<test/>", test_duration=timedelta(minutes=1))
+    kind.refresh_from_db()
+    request = qualification_types.request_qualification(
+        qualification_type=kind, worker=worker, at=NOON
+    )
+
+    with pytest.raises(DomainError, match="not decided yet"):
+        while_open(
+            lambda: qualification_types.submit_test(request=request, answer="<a/>", at=NOON),
+            lambda: qualification_types.request_qualification(
+                qualification_type=kind, worker=worker, at=SOON
+            ),
+        )
+
+    assert [each.status for each in QualificationRequest.objects.all()] == ["Pending"]
+
+
+@needs_row_locks
+def test_a_request_that_waits_for_the_deletion_of_its_type_is_refused(kind):
+    worker = make_worker()
+
+    with pytest.raises(DomainError, match="cannot be requested"):
+        while_open(
+            lambda: qualification_types.delete_qualification_type(qualification_type=kind, at=NOON),
+            lambda: qualification_types.request_qualification(
+                qualification_type=kind, worker=worker, at=NOON
+            ),
+        )
+
+    assert not QualificationRequest.objects.exists()

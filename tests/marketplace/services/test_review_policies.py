@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marketplace import clock
 from marketplace.models import Assignment, Hit, HitStatus, ReviewAction, ReviewResult
 from marketplace.policies import find_plurality, score_known_answers
 from marketplace.questions.answers import build
@@ -211,9 +212,6 @@ def test_the_longest_texts_of_a_policy_can_be_carried_out(marketplace, client):
     assert statuses(client, hit_id) == {bad: "Rejected"}
 
 
-LATER = NOON + 2 * review_policies.LEASE
-
-
 def submit_animal(hit: Hit) -> Assignment:
     assignment = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
     document = build([("animal", ["cat"])])
@@ -249,7 +247,7 @@ def test_a_process_that_is_killed_before_the_action_loses_no_decision(monkeypatc
         with pytest.raises(Killed):
             sweep(at=NOON)
     sweep(at=NOON + timedelta(seconds=2))
-    sweep(at=LATER)
+    sweep(at=clock.now() + 2 * review_policies.LEASE)
 
     assignment.refresh_from_db()
     hit.refresh_from_db()
@@ -273,6 +271,24 @@ def test_work_is_scored_once_although_two_processes_read_it():
 
     assert ReviewAction.objects.count() == 1
     assert ReviewResult.objects.filter(key="KnownAnswerScore").count() == 1
+
+
+@pytest.mark.django_db
+def test_a_policy_that_a_slow_sweep_has_begun_is_begun_by_no_other_process(monkeypatch):
+    hit = make_hit(assignment_review_policy=known_answers(ApproveIfKnownAnswerScoreIsAtLeast=0))
+    submit_animal(hit)
+    approve, due_meanwhile = reviews.approve, []
+
+    def look_and_approve(**arguments):
+        due_meanwhile.extend(review_policies.hits_with_due_policy(clock.now()))
+        approve(**arguments)
+
+    monkeypatch.setattr(reviews, "approve", look_and_approve)
+    # The sweep has read the time long before it comes to this HIT.
+    sweep(at=NOON)
+
+    assert ReviewAction.objects.get().status == "Succeeded"
+    assert due_meanwhile == []
 
 
 @pytest.mark.django_db

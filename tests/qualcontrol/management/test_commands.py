@@ -130,8 +130,24 @@ def test_spot_checks_of_a_campaign_without_responses_is_an_empty_array(campaign)
     assert run("spot_checks", campaign.slug) == "No responses to judge.\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("estimate", "--seconds=nan"),
+        ("release", f"--seed={2**63}"),
+        ("spot_checks", "--next=10001"),
+        ("sync", "--watch=-1"),
+    ],
+)
+def test_a_number_that_no_command_can_use_is_refused(campaign, command, option):
+    name = ["--name=v1"] if command == "release" else []
+
+    with pytest.raises(CommandError, match=option.partition("=")[0]):
+        call_command(command, campaign.slug, option, *name)
+
+
 def test_spot_checks_gives_at_least_one(campaign):
-    with pytest.raises(CommandError, match="--next must be at least 1"):
+    with pytest.raises(CommandError, match="--next: 0 is not from 1"):
         run("spot_checks", campaign.slug, "--next=0")
 
 

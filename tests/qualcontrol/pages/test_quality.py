@@ -3,7 +3,6 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from annotate.campaign_file import Review
 from annotate.kinds import KINDS
 from qualcontrol.models import Gold, SpotCheck
 from qualcontrol.pages.quality import policy_in_words
@@ -16,7 +15,14 @@ from qualcontrol.services.exclusions import (
     record_appeal,
 )
 from qualcontrol.services.intake import review_submitted
-from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    config,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -73,10 +79,11 @@ def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
     exclude_worker(campaign=campaign, worker=excluded, **reason)
     record_appeal(campaign=campaign, worker=excluded, text="I tried hard.", actor=None, at=NOON)
 
-    page = client.get("/review/pilot/quality/").content.decode()
+    page = BeautifulSoup(client.get("/review/pilot/quality/").content, "html.parser")
 
     for worker, text in ((proposed, "many bad ones"), (paused, "odd hours"), (excluded, "I tried")):
-        assert f'/review/pilot/workers/{worker.pseudonym}/">{worker.pseudonym}</a> {text}' in page
+        [link] = page.select(f'a[href="/review/pilot/workers/{worker.pseudonym}/"]')
+        assert f"{worker.pseudonym} {text}" in link.parent.get_text()
 
 
 def test_the_page_takes_the_same_queries_for_many_workers(
@@ -105,13 +112,20 @@ def test_the_page_takes_the_same_queries_for_many_workers(
     ],
 )
 def test_the_policy_is_told_in_words(values, sentence):
-    assert sentence in " ".join(policy_in_words(Review(**values), KINDS["caption"]))
+    assert sentence in " ".join(policy_in_words(config(review=values), KINDS["caption"]))
 
 
 def test_who_is_never_paused_is_not_told_of_pauses():
     assert "no new tasks" not in " ".join(
-        policy_in_words(Review(pause_certainty=1), KINDS["caption"])
+        policy_in_words(config(review={"pause_certainty": 1}), KINDS["caption"])
     )
+
+
+def test_nothing_is_said_of_payments_where_nobody_is_paid():
+    unpaid = config(workers={"who": "own"}, hit={"reward": "0.00"})
+
+    assert "paid" not in " ".join(policy_in_words(unpaid, KINDS["caption"]))
+    assert "still paid" in " ".join(policy_in_words(config(), KINDS["caption"]))
 
 
 def test_a_caption_is_made_gold_and_judged_by_it(client, campaign, reviewer):

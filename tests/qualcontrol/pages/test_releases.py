@@ -3,7 +3,9 @@
 import pytest
 
 from annotate.models import Release
+from background.jobs.work import WorkerStopped
 from background.models import Job, JobStatus
+from qualcontrol import job_kinds
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory
 from tests.jobs import run_jobs
 
@@ -24,7 +26,7 @@ def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "image 0123abcd has 0 of 11 captions" in page
-    assert "The campaign is not complete." in page
+    assert "The campaign is not complete: its overview says" in page
     assert not Release.objects.exists()
 
 
@@ -99,6 +101,28 @@ def test_a_release_that_was_made_before_its_worker_was_killed_is_the_result(clie
     (job,) = run_jobs()
 
     assert (job.status, job.attempts) == (JobStatus.DONE, 2)
+    assert Release.objects.get().name == "v1"
+
+
+def test_a_release_that_was_made_before_its_worker_was_told_to_stop_is_the_result(
+    client, monkeypatch
+):
+    complete_campaign("done")
+    client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
+    release = job_kinds.release_campaign
+
+    def make_and_be_stopped(**values):
+        release(**values)
+        raise WorkerStopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job_kinds, "release_campaign", make_and_be_stopped)
+        with pytest.raises(WorkerStopped):
+            run_jobs()
+
+    (job,) = run_jobs()
+
+    assert (job.status, job.error) == (JobStatus.DONE, "")
     assert Release.objects.get().name == "v1"
 
 

@@ -4,6 +4,7 @@ import re
 from uuid import uuid4
 
 import pytest
+from bs4 import BeautifulSoup
 from django.urls import reverse
 
 from annotate.kinds import KINDS
@@ -254,6 +255,20 @@ def test_a_verdict_that_is_not_whole_changes_nothing_and_says_so(client, campaig
     assert SpotCheck.objects.open().get().response == response
 
 
+def test_another_reason_of_spaces_alone_is_asked_for_by_page_and_server(client, campaign):
+    response = submitted(campaign)
+    page = BeautifulSoup(client.get(QUEUE).content, "lxml")
+    field = page.select_one("input[name=other]")
+
+    fields = {"verdict": "BAD", "reason": OTHER, "other": "  "}
+    answer = client.post(judge_address(response), fields)
+
+    assert not re.fullmatch(field["pattern"], "  ")
+    assert re.fullmatch(field["pattern"], "too vague")
+    said = BeautifulSoup(answer.content, "lxml").select_one("[role=alert]")
+    assert (answer.status_code, said.text) == (422, field["title"])
+
+
 def test_a_kind_of_task_has_reasons_of_its_own(client):
     response = linked()
 
@@ -495,3 +510,20 @@ def test_the_same_get_again_holds_the_same_items(client, campaign):
 
     assert set(Reservation.objects.values_list("response", flat=True)) == before
     assert len(before) == 1 + AHEAD
+
+
+@pytest.mark.parametrize("leave", ["verdict", "second-opinion"])
+def test_an_item_that_is_shown_again_leaves_like_any_other(client, leave):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"reviewers": 2}})
+    UserFactory()  # another reviewer
+    response = submitted(campaign)
+    client.post(judge_address(response), {"verdict": "GOOD"})
+    again = client.post(judge_address(response) + "take-back/").url
+    assert held(client.get(again)) == [key_of(response)]
+
+    if leave == "verdict":
+        client.post(judge_address(response), {"verdict": "GOOD"})
+    else:
+        client.post(judge_address(response) + "second-opinion/")
+
+    assert held(client.get(again)) == []

@@ -10,7 +10,7 @@ from qualcontrol.queries.workers import (
     worker_summaries,
 )
 from qualcontrol.services import sampling
-from qualcontrol.services.discards import withdraw_responses
+from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
 

@@ -5,13 +5,13 @@ import pytest
 from annotate.models import Response
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality_report
-from qualcontrol.review import judging
+from qualcontrol.review import judging, undoing
 from qualcontrol.review.gold import mark_gold, seed_gold
 from qualcontrol.review.items import item_by_key
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.services.discards import withdraw_responses
-from qualcontrol.services.errors import AlreadyJudged, NoGold, ReasonMissing
+from qualcontrol.services.errors import AlreadyJudged, NoGold, NothingToTakeBack, ReasonMissing
 from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, key_of, worker_risk_of, write
@@ -192,3 +192,21 @@ def test_a_response_is_gold_once(campaign):
 def test_a_made_up_caption_needs_a_text_and_what_is_wrong_with_it(campaign):
     with pytest.raises(ReasonMissing):
         seed(campaign, text=" ")
+
+
+def test_a_verdict_is_not_taken_back_from_what_is_marked_meanwhile(campaign, monkeypatch):
+    """Otherwise the gold item would lack the verdict by which reviewers are measured."""
+    ada, (response,) = UserFactory(), write(campaign, WorkerFactory())
+    judge(response, "BAD", ada)
+    lock = undoing.locked_response
+
+    def lock_late(key):
+        mark(response, "BAD", "a list")
+        return lock(key)
+
+    monkeypatch.setattr(undoing, "locked_response", lock_late)
+    with pytest.raises(NothingToTakeBack):
+        undoing.take_back(campaign=campaign, key=response.key, reviewer=ada, at=NOON)
+
+    assert SpotCheck.objects.get(response=response).verdict == "BAD"
+    assert len(next_of(campaign, UserFactory(), 4)) == 0

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from accounts.services.api_tokens import issue_token
 from annotate.models import ResponseStatus
 from qualcontrol.models import Act, Decision, Judgement, Reservation, SecondOpinion, SpotCheck
+from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.quality_report import agreement, quality_report
-from qualcontrol.review.gold import mark_gold
+from qualcontrol.review.gold import mark_gold, seed_gold
 from qualcontrol.review.items import ASKED
 from qualcontrol.review.judging import ask_second_opinion, withdraw_question
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import take_back
 from qualcontrol.services.errors import AlreadyJudged, CannotAsk
 from qualcontrol.services.releasing import open_questions
 from qualcontrol.services.worker_risks import learn
@@ -311,6 +313,27 @@ def test_gold_is_accepted_and_shown_to_nobody(asker, other):
     assert all(item.asked is None for item in next_of(pilot, other))
 
 
+@pytest.mark.parametrize("is_made_up", [False, True])
+def test_a_request_about_gold_is_withdrawn_like_any_other(asker, other, is_made_up):
+    pilot = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "gold_every": 1}})
+    marked, _ = write(pilot, WorkerFactory(), 2)
+    by = {"reason": "wrong", "actor": other, "at": NOON}
+    gold = (
+        seed_gold(task=marked.task, text="A cow drives a tram.", **by)
+        if is_made_up
+        else mark_gold(response=marked, verdict="BAD", **by)
+    )
+    key = gold.key if is_made_up else marked.key
+    with pytest.raises(CannotAsk, match="No second opinion"):
+        withdraw_question(campaign=pilot, key=key, at=NOON)
+    ask_second_opinion(campaign=pilot, key=key, question="", reviewer=asker, at=NOON)
+    assert key not in [item.key for item in next_of(pilot, asker)]
+
+    withdraw_question(campaign=pilot, key=key, at=NOON)
+
+    assert key in [item.key for item in next_of(pilot, asker)]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_requests_at_once_one_is_stored(pilot, asker):
     [response] = write(pilot, WorkerFactory())
@@ -369,3 +392,33 @@ def test_the_api_asks_shows_and_withdraws(client, pilot, responses, asker, other
     assert (item["asked_by"], item["question"]) == ("ada", "A tram?")
     assert send(other, "delete", address).status_code == 204
     assert send(other, "delete", address).status_code == 409
+
+
+def test_a_judgement_does_not_make_the_opposite_one_of_an_earlier_file_the_verdict(response):
+    """The draft wanted two judgements, and was changed to want one."""
+    ada, bob, carol = UserFactory.create_batch(3)
+    judge(response, "BAD", ada)
+    campaign = response.task.campaign
+    campaign.config_json["review"]["reviewers"] = 1
+    campaign.save()
+
+    judge(response, "GOOD", bob)
+    assert state_of(response) == ("", ResponseStatus.SUBMITTED)
+    judge(response, "GOOD", carol)
+
+    assert state_of(response) == ("GOOD", ResponseStatus.SUBMITTED)
+
+
+def test_the_log_does_not_tell_a_judgement_that_is_left_after_another_is_taken_back(response):
+    ada, bob = UserFactory.create_batch(2)
+    judge(response, "BAD", ada)
+    judge(response, "BAD", bob)
+    campaign = response.task.campaign
+
+    take_back(campaign=campaign, key=response.key, reviewer=ada, at=NOON)
+
+    assert state_of(response) == ("", ResponseStatus.SUBMITTED)
+    assert not visible_to_reviewers(campaign.decisions.all()).exists()
+    judge(response, "BAD", ada)
+    shown = visible_to_reviewers(campaign.decisions.all()).values_list("act", flat=True)
+    assert sorted(shown) == sorted(campaign.decisions.values_list("act", flat=True))

@@ -425,3 +425,24 @@ def test_a_response_that_counts_again_is_in_the_sample(ada, is_required):
     restore_response(response=response, reason="a slip", actor=ada, at=NOON)
 
     assert SpotCheck.objects.filter(is_random=True).count() == is_required
+
+
+@pytest.mark.parametrize("is_excluded_first", [True, False])
+def test_an_exclusion_follows_a_verdict_that_is_changed_to_bad(ada, is_excluded_first):
+    campaign = CampaignFactory(config={"review": {"discard": "since_first_bad"}})
+    worker = WorkerFactory()
+    responses = write(campaign, worker, 4)
+    third = responses[2]
+    judge(response=third, verdict=Verdict.GOOD, reason="", reviewer=ada, at=NOON)
+
+    def exclude():
+        exclude_worker(campaign=campaign, worker=worker, reason="copied", actor=ada, at=NOON)
+
+    if is_excluded_first:
+        exclude()
+    change_verdict(response=third, verdict=Verdict.BAD, reason="vague", actor=ada, at=NOON)
+    if not is_excluded_first:
+        exclude()
+
+    counting = set(Response.objects.counting())
+    assert counting == set(responses[:2])

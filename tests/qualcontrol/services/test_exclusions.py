@@ -25,9 +25,12 @@ from qualcontrol.services.errors import (
 from qualcontrol.services.exclusions import (
     ExclusionPreview,
     answer_appeal,
+    decline_proposal,
     exclude_worker,
     exclusion_preview,
     exclusions_preview,
+    pause_worker,
+    propose_exclusion,
     record_appeal,
     reinstate_worker,
 )
@@ -55,6 +58,33 @@ def campaign():
 @pytest.fixture
 def worker():
     return WorkerFactory()
+
+
+def test_a_pause_that_ends_with_an_exclusion_is_logged(campaign, worker):
+    about = {"campaign": campaign, "worker": worker, "actor": UserFactory(), "at": NOON}
+    pause_worker(**about, reason="odd hours")
+
+    exclude_worker(**about, reason="keyword lists")
+
+    acts = worker.decisions.order_by("pk").values_list("act", "reason", "actor")
+    actor = about["actor"].pk
+    assert list(acts) == [
+        (Act.PAUSE, "odd hours", actor),
+        (Act.EXCLUDE, "keyword lists", actor),
+        (Act.RESUME, "worker excluded", actor),
+    ]
+
+
+def test_a_pause_that_ends_with_the_dismissal_of_a_proposal_is_logged(campaign, worker):
+    about = {"campaign": campaign, "worker": worker, "at": NOON}
+    pause_worker(**about, reason="odd hours", actor=None)
+    propose_exclusion(**about, reason="keyword lists")
+
+    decline_proposal(**about, reason="explained", actor=(ada := UserFactory()))
+
+    ended = worker.decisions.get(act=Act.RESUME)
+    assert (ended.reason, ended.actor) == ("proposal dismissed", ada)
+    assert not campaign.pauses.in_force().exists()
 
 
 def exclude(campaign, worker):
@@ -246,7 +276,7 @@ def test_a_second_reinstatement_leaves_a_response_whose_place_was_filled(campaig
 
 
 def test_an_exclusion_in_several_lots_is_one_exclusion(campaign, worker, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.BATCH", 2)
+    monkeypatch.setattr("shared.database.transactions.BATCH", 2)
     written = [ResponseFactory(task__campaign=campaign, worker=worker) for _ in range(5)]
     ResponseFactory(task=written[0].task)
 

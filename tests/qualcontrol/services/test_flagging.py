@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Behaviour
 from annotate.services import responses as response_services
-from annotate.services.places import lock_tasks
+from annotate.services.responses import lock_tasks
 from qualcontrol.models import Assessment, Copying, CopyKey
 from qualcontrol.services.flagging import FiledCaptions, assess
 from tests.factories import (
@@ -126,6 +126,16 @@ def test_a_discarded_caption_that_arrives_is_compared_but_changes_nobody_elses_f
 
     assert "very_unlike" in codes_of(late)
     assert all(codes_of(other) == [] for other in others)
+
+
+def test_a_discarded_caption_is_compared_with_those_that_arrive_later(write, campaign):
+    task = TaskFactory(campaign=campaign)
+    early = write(KITCHEN, task=task, status="DISCARDED")
+
+    for text in HARBOUR:
+        write(text, task=task)
+
+    assert "very_unlike" in codes_of(early)
 
 
 def test_a_near_copy_of_another_worker_is_flagged_and_names_its_original(write):

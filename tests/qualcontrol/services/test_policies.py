@@ -268,3 +268,20 @@ def test_a_bad_verdict_that_ends_makes_up_for_no_new_one(undo, place, forgiven):
 
     risk = WorkerRisk.objects.get()
     assert (risk.bad, risk.forgiven) == (2, forgiven)
+
+
+def test_the_end_of_a_pause_by_an_exclusion_forgives_nothing():
+    campaign, worker, ada = make_campaign(policy="propose"), WorkerFactory(), UserFactory()
+    about = {"campaign": campaign, "worker": worker, "reason": "lists", "actor": ada, "at": NOON}
+    [first, second] = write(campaign, worker, 2)
+    judge(first, "BAD", ada)
+    pause_worker(**about)
+    resume_worker(**about)
+    judge(second, "BAD", ada)
+    pause_worker(**about)
+    exclude_worker(**about)
+
+    changed_to_good(campaign, second, ada)
+
+    risk = WorkerRisk.objects.get()
+    assert (risk.bad, risk.forgiven) == (1, 1)

@@ -6,10 +6,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.exports.provenance import collection_of, quality_of
-from annotate.models import Behaviour, Release, Response
-from annotate.services.releases import ReleaseRefused
+from annotate.models import Behaviour, Campaign, Release, Response
 from qualcontrol.models import Exclusion
-from qualcontrol.services.releasing import open_questions, release_campaign
+from qualcontrol.services.exclusions import propose_exclusion
+from qualcontrol.services.releasing import ReleaseRefused, open_questions, release_campaign
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -46,6 +46,17 @@ def test_a_finished_campaign_has_no_open_questions_and_is_released(campaign):
     assert release.images.get().captions.count() == 3
 
 
+def test_a_release_has_the_file_of_a_draft_that_was_edited_since_it_was_read(campaign):
+    read_before = Campaign.objects.get(pk=campaign.pk)
+    assert read_before.config.budget == 1000
+    file = {**campaign.config_json, "budget": "77.00"}
+    Campaign.objects.filter(pk=campaign.pk).update(config_json=file)
+
+    release = release_campaign(campaign=read_before, name="v1", seed=1, at=NOON)
+
+    assert release.config.budget == 77
+
+
 def test_an_open_spot_check_holds_a_release_up(campaign):
     SpotCheckFactory(response=any_response(campaign))
 
@@ -64,6 +75,19 @@ def test_a_response_that_counts_although_it_is_judged_bad_holds_a_release_up(cam
 
     with pytest.raises(ReleaseRefused, match="1 response that is judged bad still counts"):
         release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+
+def test_what_is_open_in_another_campaign_holds_no_release_up(campaign):
+    response = any_response(campaign)
+    other = CampaignFactory()
+    theirs = ResponseFactory(task__campaign=other, worker=response.worker)
+    SpotCheckFactory(response=theirs)
+    about = {"campaign": other, "worker": response.worker, "reason": "lists"}
+    propose_exclusion(**about, at=NOON)
+    Exclusion.objects.create(**about, excluded_at=NOON)
+
+    assert open_questions(campaign) == []
+    assert len(open_questions(other)) == 3
 
 
 def test_a_partial_release_goes_over_open_questions(campaign):

@@ -33,6 +33,11 @@ def lock():
     raise OperationalError("database is locked")
 
 
+def close_badly():
+    """Fail as a cursor that is closed without a connection, whose error Django leaves as it is."""
+    raise connection.Database.OperationalError("server closed the connection unexpectedly")
+
+
 def break_down():
     raise ValueError
 
@@ -56,7 +61,9 @@ def client():
     return Client(raise_request_exception=False)
 
 
-ways = pytest.mark.parametrize("way", [lock, pytest.param(cut_connection, marks=cuts_connections)])
+ways = pytest.mark.parametrize(
+    "way", [lock, close_badly, pytest.param(cut_connection, marks=cuts_connections)]
+)
 
 
 @ways

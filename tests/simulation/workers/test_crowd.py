@@ -150,8 +150,9 @@ def test_a_crowd_links_the_words_of_captions(marketplace, site, settings):
 
 def test_a_crowd_describes_regions_whose_class_it_is_not_told(marketplace, site, settings):
     images = ImageFactory.create_batch(2)
-    for image in images:
-        for name, left in (("Dog", 0.0), ("Boat", 0.5)):
+    # Of two dogs, a worker may happen to write the same sentence.
+    for image, names in zip(images, (("Dog", "Boat"), ("Car", "Cake")), strict=True):
+        for name, left in zip(names, (0.0, 0.5), strict=True):
             object_class, _ = ObjectClass.objects.get_or_create(label=f"/m/{name}", name=name)
             BoxFactory(image=image, object_class=object_class, x_min=left, x_max=left + 0.4)
     file = {
@@ -241,6 +242,20 @@ def test_careful_workers_pass_a_practice_and_the_others_are_excluded(marketplace
     excluded = set(campaign.exclusions.values_list("worker__account__marketplace_id", flat=True))
     assert {kinds[worker] for worker in excluded} == set(CARELESS_WRITERS[:2])
     assert len(shown) == 2
+    assert progress(campaign).complete == 2
+
+
+def test_workers_confirm_the_sentence_and_count_the_dots(marketplace, site, settings):
+    campaign = pictured(make_campaign(tasks=2), settings)
+    campaign.config_json["writing"] |= {"confirm": "I wrote this myself.", "question": True}
+    campaign.save()
+    campaign = Campaign.objects.get()
+    reconcile(campaign)
+    crowd, _ = crowd_of(marketplace, [f"e{n}" for n in range(4)], campaign, careless=1)
+
+    outcomes, _ = rounds(campaign, crowd, plan_of(campaign, OPTIONS))
+
+    assert not any(outcome.errors for outcome in outcomes)
     assert progress(campaign).complete == 2
 
 

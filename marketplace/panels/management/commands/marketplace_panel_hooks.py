@@ -45,11 +45,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _show(self) -> None:
-        found = rounds.subscriptions()
-        for each in found:
-            state = "" if each.is_enabled else " (disabled)"
-            self.stdout.write(f"{each.event} -> {each.address}{state}")
-        if not found:
+        subscriptions = rounds.subscriptions()
+        for subscription in subscriptions:
+            state = "" if subscription.is_enabled else " (disabled)"
+            self.stdout.write(f"{subscription.event} -> {subscription.address}{state}")
+        if not subscriptions:
             self.stdout.write(f"No hooks lead to {rounds.address()}.")
         is_right = rounds.has_the_panels_secret()
         self.stdout.write(

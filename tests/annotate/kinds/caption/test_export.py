@@ -11,14 +11,16 @@ from pycocotools.coco import COCO
 from annotate.kinds import KINDS
 from annotate.kinds.caption.export import captions_file
 from annotate.models import Caption, Image, Response
-from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from corpora.errors import DomainError
 from corpora.writing import CHUNK
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
     CampaignFactory,
+    ClassFactory,
+    ImageFactory,
     ResponseFactory,
     TaskFactory,
     WorkerFactory,
@@ -33,6 +35,17 @@ HARD_TEXTS = [
     "كلب بني يركض في الحقل.",
     "Two dogs\u2028and a cat.",
 ]
+# Of a plain release, as in the first version of the format.
+PLAIN_CAPTIONS = (
+    '{"info": {"description": "plain: 1 reference caption per image", "version": "r1", '
+    '"year": 2026, "date_created": "2026-11-02T12:00:00Z", "contributor": "", "url": "", '
+    '"seed": 7, "partial": false}, "licenses": [{"id": 1, "name": "CC BY 2.0", '
+    f'"url": "{CC_BY}"}}], "images": [{{"id": 1, "open_images_id": "0a1b2c3d4e5f6071", '
+    '"file_name": "0a1b2c3d4e5f6071.jpg", "width": 640, "height": 480, '
+    '"coco_url": "https://photos.example/1.jpg", "domain": "in-domain", "date_captured": "", '
+    '"license": 1}], "annotations": [{"id": 0, "image_id": 1, "caption": "Ein Hund läuft 🐕."}]}\n'
+)
+PLAIN_BASELINE = '[{"image_id": 1, "caption": "Ein Hund läuft 🐕."}]\n'
 
 
 @pytest.fixture
@@ -45,7 +58,7 @@ def release():
         task = TaskFactory(campaign=campaign, image=image, number=number)
         for worker, text in zip(workers, HARD_TEXTS, strict=True):
             ResponseFactory(task=task, worker=worker, text=text)
-    return freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    return release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
 def contents(release, folder):
@@ -53,7 +66,8 @@ def contents(release, folder):
 
 
 def load(release, folder):
-    return {name: json.loads(data) for name, data in contents(release, folder).items()}
+    files = contents(release, folder).items()
+    return {name: json.loads(data) for name, data in files if name.endswith(".json")}
 
 
 def quietly(call, *arguments):
@@ -84,6 +98,24 @@ def test_the_files_have_the_keys_of_the_published_ones(release, tmp_path):
     assert set(captions["annotations"][0]) == {"id", "image_id", "caption"}
     assert set(files["baseline.json"][0]) == {"image_id", "caption"}
     assert captions["info"]["seed"] == 7
+
+
+def test_the_files_of_a_plain_release_keep_their_bytes(tmp_path):
+    campaign = CampaignFactory(slug="plain", config={"preset": "nocaps", "references": 1})
+    dog = ClassFactory(name="Dog", label="/m/0bt9lr")
+    image = ImageFactory(
+        key="0a1b2c3d4e5f6071", url="https://photos.example/1.jpg", license_url=CC_BY,
+        width=640, height=480,
+    )  # fmt: skip
+    BoxFactory(image=image, object_class=dog)
+    task = TaskFactory(campaign=campaign, image=image, number=1)
+    # The draw depends on the keys of the responses.
+    ResponseFactory.create_batch(2, task=task, text="Ein Hund läuft 🐕.")
+    files = contents(release_campaign(campaign=campaign, name="r1", seed=7, at=NOON), tmp_path)
+
+    assert list(files) == ["captions.json", "baseline.json", "workers.json", "methods.md"]
+    assert files["captions.json"].decode() == PLAIN_CAPTIONS
+    assert files["baseline.json"].decode() == PLAIN_BASELINE
 
 
 def test_the_keys_are_those_of_the_real_nocaps_file(release, tmp_path, shared_data):
@@ -160,7 +192,7 @@ def test_exporting_into_the_same_folder_again_replaces_the_files_and_leaves_no_o
 def test_a_campaign_without_baselines_exports_none(tmp_path):
     task = TaskFactory(campaign=CampaignFactory(config={"references": 1, "baselines": 0}))
     ResponseFactory(task=task)
-    made = freeze(campaign=task.campaign, name="r1", seed=0, at=NOON)
+    made = release_campaign(campaign=task.campaign, name="r1", seed=0, at=NOON)
 
     files = load(made, tmp_path)
 

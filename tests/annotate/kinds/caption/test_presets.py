@@ -60,10 +60,20 @@ def test_the_texts_of_a_preset_are_in_the_language_of_the_campaign(preset):
             before, now = value_at(english, path), value_at(texts, path)
             assert not before or now != before, (language, path)
             with in_language(language):
-                assert now == (
-                    tuple(map(gettext, before)) if isinstance(before, tuple)
-                    else before and gettext(before)
-                )  # fmt: skip
+                assert now == in_words(before), (language, path)
+
+
+def in_words(text):
+    """The text, or those of a list or a table, in the active language."""
+    if isinstance(text, dict):
+        return {key: in_words(value) for key, value in text.items()}
+    return tuple(map(in_words, text)) if isinstance(text, tuple) else text and gettext(text)
+
+
+def test_the_examples_of_vizwiz_do_not_forbid_names():
+    bad = of("vizwiz", language="de").instructions.bad
+
+    assert [each.why for each in bad] == ["sagt fast nichts", "eine Liste, kein Satz"]
 
 
 def test_each_language_of_a_file_has_its_own_texts_or_those_of_the_preset():

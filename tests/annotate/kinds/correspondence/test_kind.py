@@ -6,8 +6,8 @@ from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossi
 from annotate.kinds.reading import parse_config
 from annotate.models import Box, Campaign, CaptionSet, ClassRelation, RelationKind, Task
 from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
 from hits.services.claims import claim_tasks
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -121,7 +121,7 @@ def released_captions():
     task = TaskFactory(campaign=campaign, image=BoxFactory().image)
     for text in ("A dog runs.", "A dog sleeps.", "A dog eats."):
         ResponseFactory(task=task, text=text)
-    return freeze(campaign=campaign, name="first", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="first", seed=1, at=NOON)
 
 
 def test_a_campaign_on_a_release_links_its_references_under_their_ids():
@@ -159,7 +159,7 @@ def test_two_campaigns_on_one_release_share_its_captions():
             at=NOON,
         )
 
-    assert CaptionSet.objects.count() == 1
+    assert CaptionSet.objects.get().language == "en"
     assert Task.objects.filter(subject__isnull=False).count() == 4
 
 

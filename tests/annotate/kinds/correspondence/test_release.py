@@ -11,9 +11,9 @@ from django.urls import reverse
 from annotate.exports.provenance import collection_of
 from annotate.kinds import KINDS
 from annotate.models import Box, ReleasedAnswer
-from annotate.services.releases import ReleaseRefused, freeze
 from annotate.services.responses import discard
 from corpora.content_selection.files import read_boxes, read_gold, read_mentions
+from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
     NOON,
     GivenCaptionFactory,
@@ -48,7 +48,7 @@ def box(task, name):
 
 
 def release(campaign, name="links", seed=7, **options):
-    return freeze(campaign=campaign, name=name, seed=seed, at=NOON, **options)
+    return release_campaign(campaign=campaign, name=name, seed=seed, at=NOON, **options)
 
 
 def files_of(made, folder):
@@ -311,6 +311,7 @@ def test_the_command_writes_the_files_and_names_them(tmp_path, capsys):
         "mentions.json",
         "brackets.txt",
         "sentences",
+        "methods.md",
     ]
     with pytest.raises(CommandError, match="There is no release"):
         call_command("export_correspondences", "nowhere", out=tmp_path)

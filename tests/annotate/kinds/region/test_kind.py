@@ -10,7 +10,7 @@ from pycocotools.coco import COCO
 from annotate.exports.formats import FORMATS
 from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.kinds.exporting import content_of, extras_of
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.reading import CampaignFileError, parse_config, parse_plan
 from annotate.models import (
     Behaviour,
     Box,
@@ -22,10 +22,11 @@ from annotate.models import (
     RelationKind,
     Response,
 )
-from annotate.services.campaigns import create_campaign
-from annotate.services.releases import freeze
+from annotate.queries.releases import domains_of_release
+from annotate.services.campaigns import change_campaign, create_campaign, create_campaigns
 from annotate.services.reports import read_release
 from annotate.templatetags.campaigns import other_language_written, show_answer
+from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -35,6 +36,7 @@ from tests.factories import (
     ImageFactory,
     ResponseFactory,
     SelectionFactory,
+    TeamFactory,
     UserFactory,
     WorkerFactory,
 )
@@ -199,7 +201,7 @@ def release(make, image):
     for task in campaign.tasks.order_by("number"):
         for n, worker in enumerate(WorkerFactory.create_batch(2)):
             ResponseFactory(task=task, worker=worker, text=f"Caption {n} of region {task.number}.")
-    return freeze(campaign=campaign, name="r1", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="r1", seed=1, at=NOON)
 
 
 def test_regions_json_is_in_cocos_form(release, tmp_path):
@@ -224,7 +226,7 @@ def test_regions_json_names_image_files_as_their_dataset_does(image, make):
     Image.objects.update(source="COCO", file="images/val/4.jpg", file_name="000000000004.jpg")
     box(image, "Dog", INNER)
     ResponseFactory(task=make().tasks.get(), text="The head of a brown dog.")
-    release = freeze(campaign=Campaign.objects.get(), name="r1", seed=1, at=NOON)
+    release = release_campaign(campaign=Campaign.objects.get(), name="r1", seed=1, at=NOON)
 
     data = json.loads("".join(KIND.files["regions.json"](release)))
 
@@ -268,7 +270,9 @@ def test_tables_have_each_image_once_and_refer_to_each_other(release):
 @pytest.mark.parametrize("name", FORMATS)
 def test_captions_of_hidden_images_are_in_no_format(release, name, tmp_path):
     campaign = release.campaign
-    hidden = freeze(campaign=campaign, name="r2", seed=1, at=NOON, hidden={"share": 0.5, "seed": 1})
+    hidden = release_campaign(
+        campaign=campaign, name="r2", seed=1, at=NOON, hidden={"share": 0.5, "seed": 1}
+    )
     content = content_of(hidden, extras_of(hidden))
 
     texts = "".join(
@@ -297,6 +301,16 @@ def test_texts_in_rounds_about_whole_images_begin_from_the_captions_of_their_reg
     assert first.payload["origin"] == "edited from release r1"
 
 
+def test_the_caption_of_the_first_region_alone_is_no_draft_of_the_whole_image(release):
+    file = {"name": "whole", "kind": "refine", "budget": "10.00"}
+    selection = release.campaign.selection.name
+    draft = {"draft_release": release.name}
+    config = parse_config({**file, "selection": selection, "refine": draft})
+
+    with pytest.raises(CampaignNotPossible, match="joins_captions: release 'r1' describes regions"):
+        create_campaign(config=config, endpoint="local", at=NOON)
+
+
 def test_a_region_has_the_context_of_its_image(image, make):
     box(image, "Dog", (0, 0, 1, 1))
     Image.objects.update(context="Herons leave.")
@@ -310,7 +324,7 @@ def test_captions_of_regions_are_not_rated_as_captions_of_the_image(image, make)
     box(image, "Dog", (0, 0, 1, 1))
     campaign = make()
     ResponseFactory(task=campaign.tasks.get(), text="The head of a brown dog.")
-    freeze(campaign=campaign, name="parts", seed=1, at=NOON, partial=True)
+    release_campaign(campaign=campaign, name="parts", seed=1, at=NOON, partial=True)
     rating = {
         "sources": [{"name": "parts", "release": "parts"}],
         "questions": [{"name": "q", "text": "Good?", "labels": ["no", "yes"]}],
@@ -338,7 +352,7 @@ def test_reasons_and_remarks_name_their_region(image, make):
     assert "Cannot be described: <strong" in shown
     assert "No light." in shown
 
-    release = freeze(campaign=campaign, name="dark", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="dark", seed=1, at=NOON)
 
     content = content_of(release, extras_of(release))
     files = {name: "".join(text) for name, text in content.own_files()}
@@ -358,7 +372,7 @@ def test_a_release_of_regions_says_how_its_texts_came(image, make):
     response = ResponseFactory(task=campaign.tasks.get(), text="Der Kopf eines Hundes.")
     Behaviour.objects.create(response=response, characters={"typed": 22})
 
-    release = freeze(campaign=campaign, name="parts", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="parts", seed=1, at=NOON)
 
     assert release.context["writing"]["ways"] == {"typed": 1.0}
     assert other_language_written(campaign) == "German"
@@ -368,3 +382,45 @@ def test_a_report_takes_each_region_for_an_image_of_its_own_class(release):
     classes = {image.number: image.classes for image in read_release(release).images}
 
     assert classes == {1: ("Dog",), 2: ("Girl",), 3: ("Dog",)}
+
+
+def test_the_name_of_a_class_is_not_that_of_another_teams_class_of_the_same_label(make, image):
+    """Datasets often number their own categories from 1."""
+    dog = box(image, "Dog", INNER).object_class
+    lamp = ClassFactory(name="Lamp", label=dog.label, team=TeamFactory())
+    ClassName.objects.create(object_class=lamp, language="de", name="Lampe")
+
+    [task] = make(language="de").tasks.all()
+
+    assert task.payload["keywords"] == ["Dog"]
+    assert task.payload["english_keywords"] == ["Dog"]
+
+
+def test_the_domain_of_a_region_is_that_of_its_own_class(make, image):
+    box(image, "Dog", INNER)
+    box(image, "Lynx", LARGE)
+    campaign = make()
+    for task in campaign.tasks.all():
+        ResponseFactory(task=task, text="It lies on the grass.")
+
+    release = release_campaign(campaign=campaign, name="r1", seed=1, at=NOON)
+
+    by_class = dict(zip(names(campaign), domains_of_release(release).values(), strict=True))
+    assert by_class == {"Dog": "in-domain", "Lynx": "out-domain"}
+    assert [image.subset for image in read_release(release).images] == ["in-domain", "out-domain"]
+
+
+def test_campaigns_about_other_regions_of_the_same_images_make_no_release(image):
+    box(image, "Dog", INNER)
+    box(image, "Girl", LARGE)
+    selection = SelectionFactory(images=[image])
+    file = {"name": "r", "kind": "region", "selection": selection.name, "budget": "10.00"}
+    plan = parse_plan({**file, "region": {"classes": ["Dog"]}, "languages": ["en", "de"]})
+    english, german = create_campaigns(plan=plan, endpoint="local", at=NOON)
+    values = {**german.config_json, "region": {"classes": ["Girl"]}}
+    change_campaign(campaign=german, config=parse_config(values), begun_from=german.config_json)
+    for campaign in (english, german):
+        ResponseFactory(task=campaign.tasks.get(), text="It lies on the grass.")
+
+    with pytest.raises(ReleaseRefused, match="r-de has other regions than r-en"):
+        release_campaign(campaign=english, name="r1", seed=1, at=NOON, in_all_languages=True)

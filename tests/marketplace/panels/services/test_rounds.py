@@ -20,8 +20,8 @@ from marketplace.panels.services import rounds
 from simulation.prolific.hooks import Event, Faults, Sender, headers_of
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import World, new_id
+from tests.marketplace.conftest import serving
 from tests.marketplace.panels.people import TOKEN, arrive, go_back, make_panel_study, publish, work
-from tests.marketplace.serving import serving
 from tests.servers import PATIENCE
 
 HOUR = timedelta(hours=1)

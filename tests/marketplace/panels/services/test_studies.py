@@ -1,6 +1,6 @@
 """A study at Prolific's stand-in: draft, publication, submissions, approval and bonuses."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from bs4 import BeautifulSoup
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.test import Client
 from django.urls import reverse
 
@@ -21,6 +21,7 @@ from marketplace.models import (
     Participation,
     Study,
     Transfer,
+    TransferKind,
     Worker,
 )
 from marketplace.pages.links import sign_in_url
@@ -37,9 +38,9 @@ from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
 from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, money, reviews, studies
-from marketplace.services.retention import CannotErase, erase_worker, forget
+from marketplace.services.retention import CannotErase, data_of, erase_worker, forget
 from marketplace.services.sweep import sweep
-from simulation.prolific.state import Refused, World, new_id
+from simulation.prolific.state import Refused, Submission, World, new_id
 from tests.marketplace.factories import make_hit, make_worker
 from tests.marketplace.panels.people import (
     arrive,
@@ -51,6 +52,7 @@ from tests.marketplace.panels.people import (
     work,
 )
 from tests.marketplace.panels.prolific_requests import DOCUMENTED
+from tests.races import while_open
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +125,48 @@ def test_a_draft_whose_answer_was_lost_is_found_and_not_made_twice(world, there)
     assert [study.id for study in world.studies.values()] == [panel_study.external_id]
 
 
+def test_a_draft_that_was_deleted_at_the_panel_can_be_made_again(world, there):
+    panel_study = make_panel_study()
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+    world.delete(world.study(panel_study.external_id))
+
+    run(panel_study)
+    assert (panel_study.external_id, panel_study.status) == ("", "")
+    assert "deleted" in panel_study.problem
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+
+    assert [study.id for study in world.studies.values()] == [panel_study.external_id]
+    assert run(panel_study).problem == ""
+
+
+def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    known = panel_study.external_id
+    there.fault = lambda *_: 404
+
+    run(panel_study)
+
+    assert panel_study.external_id == known
+    assert "404" in panel_study.problem
+
+
+def test_of_two_drafts_made_at_once_the_first_stays_the_studys(world, there):
+    panel_study = make_panel_study()
+    other = PanelStudy.objects.get()
+
+    def make_another(method, path, when):
+        if (method, when) == ("POST", "before") and path.endswith("/studies/"):
+            there.fault = lambda *_: None
+            publish(other)
+
+    there.fault = make_another
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+
+    assert panel_study.external_id == other.external_id
+    assert panel_study.status == "ACTIVE"
+
+
 @pytest.mark.parametrize("project", ["of the world", ""])
 def test_a_draft_is_found_among_hundreds_of_studies(world, there, settings, project):
     if not project:
@@ -154,8 +198,27 @@ def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there,
     for number in range(45):
         panel.subscribe("study.status.change", f"https://site.example/{number}")
 
-    assert len(panel.submissions(panel_study.external_id)) == 45
+    assert len(panel.submissions(panel_study.external_id)[0]) == 45
     assert len({each.address for each in panel.subscriptions()}) == 45
+
+
+def test_a_study_whose_later_pages_are_refused_is_not_read(world, there):
+    """Those on the other pages would seem to hold no place."""
+    panel_study = make_panel_study(places=45)
+    publish(panel_study)
+    for _ in range(45):
+        world.take_place(world.study(panel_study.external_id), new_id())
+
+    def refuse_second(_method, path, when):
+        is_list = path.endswith("/submissions/")
+        pages = sum(call.endswith("/submissions/") for call in there.calls)
+        return 403 if is_list and when == "before" and pages == 2 else None
+
+    there.fault = refuse_second
+    run(panel_study)
+
+    assert "Prolific refused" in panel_study.problem
+    assert panel_study.read_at is None
 
 
 def test_each_request_of_the_client_is_in_the_panels_reference(world, there, settings):
@@ -221,6 +284,23 @@ def test_a_study_is_paused_started_stopped_and_gets_more_places(world, there):
 def test_a_reward_below_the_panels_least_is_refused(there):
     with pytest.raises(StudyRefused, match="per hour"):
         make_panel_study(reward="0.50", minutes=5)
+
+
+def test_a_study_that_takes_ids_by_another_name_is_refused(there):
+    """The panel would send everybody to the same address, and all were one participant."""
+    panel_study = make_panel_study()
+    study, plan = panel_study.study, plan_of(panel_study)
+    panel_study.delete()
+    Study.objects.update(id_parameter="participant")
+    study.refresh_from_db()
+
+    with pytest.raises(StudyRefused, match="PROLIFIC_PID"):
+        panel_studies.plan_study(study=study, plan=plan, at=clock.now())
+
+
+def plan_of(panel_study) -> panel_studies.PanelPlan:
+    names = [each.name for each in fields(panel_studies.PanelPlan)]
+    return panel_studies.PanelPlan(**{name: getattr(panel_study, name) for name in names})
 
 
 def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(world, there):
@@ -439,6 +519,121 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
 
 
+def come_by_a_link_of_ours(panel_study, participant) -> None:
+    """Somebody without a place at the panel does the first HIT, which is approved."""
+    client = Client()
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
+    work(client, panel_study.study, hits=1)
+    approve_all(panel_study)
+
+
+def test_who_holds_no_place_at_the_panel_is_paid_by_hand(world, there):
+    panel_study = make_panel_study(hits=1)
+    publish(panel_study)
+    run(panel_study)
+    come_by_a_link_of_ours(panel_study, new_id())
+    worker = Worker.objects.get()
+    assert money.balances() == {}
+    with pytest.raises(CannotErase, match="panel"):
+        erase_worker(worker=worker, at=clock.now())
+
+    run(panel_study)
+
+    assert money.balances() == {worker.pk: Decimal("1.00")}
+    with pytest.raises(CannotErase, match=r"\$1\.00"):
+        erase_worker(worker=worker, at=clock.now())
+    money.pay_out(at=clock.now())
+    erase_worker(worker=worker, at=clock.now())
+
+
+def test_who_takes_a_place_after_a_payout_is_not_paid_again(world, there):
+    """They came by a link of ours while the study was at the panel."""
+    panel_study = make_panel_study(hits=2)
+    publish(panel_study)
+    participant = new_id()
+    come_by_a_link_of_ours(panel_study, participant)
+    run(panel_study)
+    money.pay_out(at=clock.now())
+
+    client, submission = arrive(world, panel_study, participant)
+    work(client, panel_study.study, hits=1)
+    go_back(world, client, panel_study.study, submission)
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    assert submission.status == "AWAITING REVIEW"
+    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
+    submissions.approve_by_hand(
+        submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
+    )
+    for _ in range(4):
+        run(panel_study)
+    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+    assert money.balances() == {}
+
+
+def came_first(world, there):
+    """A study in which somebody came by a link of ours and has taken a place since."""
+    panel_study, participant = make_panel_study(hits=1), new_id()
+    publish(panel_study)
+    come_by_a_link_of_ours(panel_study, participant)
+    run(panel_study)
+    client, submission = arrive(world, panel_study, participant)
+    go_back(world, client, panel_study.study, submission)
+    return panel_study
+
+
+def test_a_payout_during_a_round_is_not_paid_again(world, there):
+    panel_study = came_first(world, there)
+
+    def pay_out(_method, path, when):
+        if path.endswith("/submissions/") and when == "after":
+            money.pay_out(at=clock.now())
+
+    there.fault = pay_out
+    run(panel_study)
+
+    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_a_payout_that_waits_for_a_round_has_not_paid_what_the_panel_pays(world, there):
+    panel_study = came_first(world, there)
+    worker = Worker.objects.get()
+    paid_by_hand(worker)
+    at = clock.now()
+
+    while_open(
+        lambda: Worker.objects.select_for_update().get(),
+        lambda: money.pay_out(at=at),
+        meanwhile=lambda: run(panel_study),
+    )
+
+    assert Transfer.objects.get(kind=TransferKind.PAYOUT).amount == Decimal("5.00")
+    assert amounts.paid_out(panel_study.study.participations.get()) == 0
+
+
+def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world, there):
+    """The sweep comes late, and dates an automatic approval when it was due."""
+    panel_study, participant, client = make_panel_study(hits=1), new_id(), Client()
+    publish(panel_study)
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
+    work(client, panel_study.study, hits=1)
+    due_at = clock.now()
+    run(panel_study)
+    paid_by_hand(Worker.objects.get())
+    money.pay_out(at=clock.now())
+
+    reviews.approve(assignment=assignments_of(panel_study).get(), at=due_at)
+    client, submission = arrive(world, panel_study, participant)
+    go_back(world, client, panel_study.study, submission)
+    run(panel_study)
+
+    assert submission.status == "APPROVED"
+
+
 @pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
 def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, there, state):
     panel_study = make_panel_study()
@@ -479,6 +674,24 @@ def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world,
     erase_worker(worker=worker, at=clock.now())
 
     assert submission.bonuses == [50]
+
+
+def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    worker = Worker.objects.get()
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    for _ in range(3):
+        run(panel_study)
+
+    data = data_of(worker)
+
+    [row] = data["panel_submissions"]
+    assert (row["external_id"], row["status"], row["code"]) == (submission.id, "APPROVED", "DONE")
+    paid = [(each["kind"], each["amount"]) for each in data["panel_payments"]]
+    assert paid == [("reward", Decimal("1.50")), ("bonus", Decimal("0.50"))]
 
 
 def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idle(world, there):
@@ -567,6 +780,68 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
     assert [batch.payments.count() for batch in refused.order_by("pk")] == [5, 2, 1]
 
 
+def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_approved(
+    world, there, monkeypatch
+):
+    panel_study = make_panel_study(places=6)
+    publish(panel_study)
+    done = [participate(world, panel_study, new_id()) for _ in range(5)]
+    _, unfinished = arrive(world, panel_study, new_id())
+    world.complete(unfinished, "NOWORK")
+    approve_all(panel_study)
+    original = world.approve
+
+    def refuse_one(submission):
+        if submission is done[0]:
+            raise Refused(400, "This account is closed.")
+        original(submission)
+
+    monkeypatch.setattr(world, "approve", refuse_one)
+    run(panel_study)
+
+    assert [each.status for each in done] == ["AWAITING REVIEW", *["APPROVED"] * 4]
+    assert unfinished.return_requested is not None
+    assert "This account is closed." in panel_study.problem
+
+
+@pytest.mark.parametrize("started_at", [None, "soon", 5])
+def test_a_submission_that_cannot_be_read_does_not_stop_the_others(
+    world, there, monkeypatch, started_at
+):
+    panel_study = make_panel_study(places=2)
+    publish(panel_study)
+    broken, fine = [
+        world.take_place(world.study(panel_study.external_id), new_id()) for _ in range(2)
+    ]
+    shown = Submission.shown
+
+    def shown_broken(submission):
+        return shown(submission) | ({"started_at": started_at} if submission is broken else {})
+
+    monkeypatch.setattr(Submission, "shown", shown_broken)
+    run(panel_study)
+
+    assert [each.external_id for each in panel_study.submissions.all()] == [fine.id]
+    assert broken.id in panel_study.problem
+    assert panel_study.read_at is None
+    monkeypatch.setattr(Submission, "shown", shown)
+    assert run(panel_study).problem == ""
+    assert panel_study.submissions.count() == 2
+
+
+def test_a_place_that_nobody_has_begun_is_no_problem(world, there, monkeypatch):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    reserved = world.take_place(world.study(panel_study.external_id), new_id())
+    row = {**reserved.shown(), "status": "RESERVED", "started_at": None}
+    monkeypatch.setattr(Submission, "shown", lambda _: row)
+
+    assert run(panel_study).problem == ""
+
+    assert not panel_study.submissions.exists()
+    assert panel_study.read_at is not None
+
+
 def test_an_error_of_the_site_itself_is_shown_with_the_study(world, there, monkeypatch):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -600,6 +875,29 @@ def test_who_leaves_early_is_asked_to_return_and_paid_for_what_is_approved(world
     assert partly.bonuses == [100]
     assert submission.bonuses == []
     agree(world, panel_study)
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_request_to_return_that_fails_is_repeated_and_keeps_no_other_step_from_being_taken(
+    world, there, status
+):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    idle = [arrive(world, panel_study, new_id())[1] for _ in range(2)]
+    for each in idle:
+        world.complete(each, "NONE")
+    done = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    there.fault = lambda _method, path, when: (
+        status if path.endswith(f"{idle[0].id}/request-return/") and when == "before" else None
+    )
+
+    run(panel_study)
+    there.fault = lambda *_: None
+    assert done.status == "APPROVED"
+    run(panel_study)
+
+    assert all(each.return_requested is not None for each in idle)
 
 
 def test_only_a_person_rejects_and_with_a_long_reason(world, there):
@@ -692,6 +990,44 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
     agree(world, panel_study)
 
 
+def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, there):
+    """Another process reads the study while the request that pays is on its way."""
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    run(panel_study)
+
+    def read_meanwhile(_method, path, when):
+        if path.endswith("/pay/") and when == "before":
+            run(panel_study)
+
+    there.fault = read_meanwhile
+    run(panel_study, later=-timedelta(minutes=10))
+
+    assert submission.bonuses == [50]
+    assert BonusBatch.objects.get().state == BatchState.PAID
+
+
+def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
+    world, there, settings, monkeypatch
+):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    # The panel takes the request, and pays nothing.
+    monkeypatch.setattr(world, "pay_bonuses", lambda _: None)
+    for _ in range(3):
+        run(panel_study)
+    assert BonusBatch.objects.get().state == BatchState.SENT
+
+    run(panel_study, later=settings.PROLIFIC_BONUS_SETTLES + timedelta(minutes=1))
+
+    assert BonusBatch.objects.get().state == BatchState.UNCLEAR
+    assert rounds.open_questions(panel_study) == 1
+
+
 def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -748,6 +1084,16 @@ def test_a_round_takes_a_study_once_when_it_is_due(world, there, settings):
     assert rounds.follow(at=at) == 0
     rounds.read_soon(study_id=panel_study.external_id, at=at)
     assert rounds.follow(at=at) == 1
+
+
+def test_a_study_that_slow_rounds_have_taken_is_taken_by_no_other_process(world, there, settings):
+    settings.PROLIFIC_SECONDS = 60
+    publish(make_panel_study())
+    began = clock.now() - timedelta(minutes=2)
+    PanelStudy.objects.update(read_next_at=began)
+
+    assert rounds.follow(at=began) == 1
+    assert rounds.follow(at=clock.now()) == 0
 
 
 def test_the_rows_of_a_panel_go_to_its_account(world, there):

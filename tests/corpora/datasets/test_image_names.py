@@ -1,0 +1,45 @@
+"""Finding images by what files call them."""
+
+import pytest
+
+from corpora.datasets.image_names import ImageNames, Named
+
+OF_CATS = Named("cat", "key1", "cats/001.jpg")
+OF_DOGS = Named("dog", "key2", "dogs/001.jpg")
+
+
+@pytest.mark.parametrize(
+    "text", ["dogs/001.jpg", "https://images.example/dogs/001.jpg", "other/cats/002.jpg"]
+)
+def test_a_name_with_a_folder_means_no_file_in_another_folder(text):
+    assert ImageNames([OF_CATS]).find(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cats/001.jpg",
+        "001.jpg",
+        "001",
+        "./cats/001.jpg",
+        "https://images.example/a/cats/001.jpg?x=1",
+    ],
+)
+def test_a_file_in_a_folder_is_found_by_its_path_and_by_its_own_name(text):
+    assert ImageNames([OF_CATS]).find(text) == "cat"
+
+
+def test_of_files_with_one_name_a_path_means_one_and_the_name_none():
+    names = ImageNames([OF_CATS, OF_DOGS])
+
+    assert names.find("dogs/001.jpg") == "dog"
+    assert names.find("001.jpg") is None
+    assert names.is_ambiguous("001.jpg")
+    assert not names.is_ambiguous("birds/002.jpg")
+
+
+def test_a_file_without_a_folder_is_found_wherever_a_file_has_it():
+    assert (
+        ImageNames([Named("cat", "key1", "001.jpg")]).find("https://images.example/001.jpg")
+        == "cat"
+    )

@@ -1,0 +1,315 @@
+"""Two people at the same time: real transactions in threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+
+from annotate.models import Response, ResponseStatus
+from annotate.services.responses import lock_tasks
+from corpora.errors import DomainError
+from hits.services.claims import recount_places
+from hits.services.lifecycle import raise_review_share
+from qualcontrol.models import (
+    Act,
+    Decision,
+    Exclusion,
+    LearnedValues,
+    SpotCheck,
+    WorkerRisk,
+)
+from qualcontrol.review import judging
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import change_verdict, take_back
+from qualcontrol.services.errors import AlreadyJudged
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.sampling import locked_sample
+from qualcontrol.services.worker_risks import learn, recount_worker_risks
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerFactory,
+)
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, review_late, write
+from tests.races import just_before, while_open
+from tests.servers import PATIENCE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*acts: Callable[[], object]) -> list[DomainError | None]:
+    """Start all actions together; return the error of each, or None."""
+    start = Barrier(len(acts))
+
+    def run(act: Callable[[], object]) -> DomainError | None:
+        start.wait(PATIENCE)
+        try:
+            act()
+        except DomainError as error:
+            return error
+        finally:
+            connection.close()
+        return None
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        return list(pool.map(run, acts))
+
+
+def test_of_two_verdicts_at_once_one_stands():
+    check = SpotCheckFactory()
+
+    refusals = at_once(
+        *[
+            lambda verdict=verdict: judging.judge(
+                response=check.response, verdict=verdict, reason="vague", reviewer=None, at=NOON
+            )
+            for verdict in ("GOOD", "BAD", "GOOD", "BAD")
+        ]
+    )
+
+    assert refusals.count(None) == 1
+    check.refresh_from_db()
+    acts = list(Decision.objects.order_by("pk").values_list("act", flat=True))
+    is_bad = check.verdict == "BAD"
+    assert acts == ([Act.JUDGE_BAD, Act.DISCARD] if is_bad else [Act.JUDGE_GOOD])
+
+
+def test_of_two_exclusions_at_once_one_stands():
+    campaign = CampaignFactory()
+    response = ResponseFactory(task__campaign=campaign)
+
+    refusals = at_once(
+        *[
+            lambda: exclude_worker(
+                campaign=campaign, worker=response.worker, reason="lists", actor=None, at=NOON
+            )
+        ]
+        * 3
+    )
+
+    assert refusals.count(None) == 1
+    assert Exclusion.objects.count() == 1
+    response.task.refresh_from_db()
+    assert response.task.places_left == response.task.wanted
+
+
+@pytest.mark.parametrize("lot", [1000, 2])
+def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place(lot, monkeypatch):
+    monkeypatch.setattr("shared.database.transactions.BATCH", lot)
+    campaign = CampaignFactory()
+    workers = WorkerFactory.create_batch(3)
+    tasks = TaskFactory.create_batch(6, campaign=campaign)
+    for task in tasks:
+        for worker in workers:
+            response = ResponseFactory(task=task, worker=worker)
+    SpotCheckFactory(response=response)
+
+    at_once(
+        *[
+            lambda worker=worker: exclude_worker(
+                campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON
+            )
+            for worker in workers
+        ],
+        lambda: judging.judge(
+            response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON
+        ),
+    )
+
+    assert set(Response.objects.values_list("status", flat=True)) == {ResponseStatus.DISCARDED}
+    assert {task.places_left == task.wanted for task in campaign.tasks.all()} == {True}
+    assert Decision.objects.filter(act=Act.DISCARD).count() == 18
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
+def test_a_bad_verdict_locks_the_tasks_of_all_that_it_discards_in_order():
+    review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": "since_first_bad"}
+    campaign, worker = CampaignFactory(config={"review": review}), WorkerFactory()
+    low, high, last = TaskFactory.create_batch(3, campaign=campaign)
+    written = [ResponseFactory(task=task, worker=worker) for task in (high, low, last)]
+    review_submitted(campaign=campaign, responses=written, at=NOON)
+    judge(written[2], "BAD")
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+
+    while_open(
+        lambda: lock_tasks([low.pk]),
+        lambda: judge(written[0], "BAD"),
+        meanwhile=lambda: lock_tasks([high.pk]),
+    )
+
+    assert not Response.objects.counting().exists()
+    assert recount_places(campaign) == 0
+
+
+def test_excluding_and_reinstating_workers_of_the_same_tasks_at_once_fills_no_place_twice(
+    monkeypatch,
+):
+    monkeypatch.setattr("shared.database.transactions.BATCH", 2)
+    campaign = CampaignFactory()
+    workers = WorkerFactory.create_batch(4)
+    for task in TaskFactory.create_batch(6, campaign=campaign, wanted=3):
+        for worker in workers[:3]:
+            ResponseFactory(task=task, worker=worker)
+    about = {"campaign": campaign, "actor": None, "at": NOON}
+    exclude_worker(**about, worker=workers[0], reason="lists")
+    for task in campaign.tasks.all()[:3]:
+        ResponseFactory(task=task, worker=workers[3])
+
+    refusals = at_once(
+        lambda: reinstate_worker(**about, worker=workers[0], reason=""),
+        *[
+            lambda worker=worker: exclude_worker(**about, worker=worker, reason="lists")
+            for worker in workers[1:]
+        ],
+    )
+
+    assert refusals == [None] * 4
+    assert recount_places(campaign) == 0
+    assert min(campaign.tasks.values_list("places_left", flat=True)) >= 0
+    # Those of the reinstated worker alone: three of six at least, more where a place came free
+    # in time.
+    counting = Response.objects.counting()
+    assert set(counting.values_list("worker", flat=True)) == {workers[0].pk}
+    assert 3 <= counting.count() <= 6
+
+
+def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
+    campaign = CampaignFactory(config={"review": {"first": 1, "share": 0}})
+    for _ in range(8):
+        late = ResponseFactory(task__campaign=campaign)
+        at_once(
+            lambda late=late: exclude_worker(
+                campaign=campaign, worker=late.worker, reason="lists", actor=None, at=NOON
+            ),
+            lambda late=late: review_late(late),
+        )
+
+    assert not Response.objects.counting().exists()
+    assert not SpotCheck.objects.open().exists()
+
+
+def test_reviewers_who_ask_at_once_are_shown_different_responses():
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
+    write(campaign, WorkerFactory(), 12)
+    learn(campaign=campaign)
+    shown: list[int] = []
+
+    refusals = at_once(
+        *[
+            lambda reviewer=reviewer: shown.extend(
+                item.response.pk
+                for item in next_checks(campaign=campaign, reviewer=reviewer, count=3, at=NOON)
+            )
+            for reviewer in UserFactory.create_batch(4)
+        ]
+    )
+
+    assert refusals == [None] * 4
+    assert len(shown) == len(set(shown)) == 12
+
+
+def test_verdicts_answers_and_exclusions_at_once_leave_correct_worker_risks():
+    campaign = CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
+    workers = WorkerFactory.create_batch(4)
+    judged = [response for worker in workers for response in write(campaign, worker, 6)]
+    task = TaskFactory(campaign=campaign)
+    late = [ResponseFactory(task=task, worker=worker) for worker in workers]
+
+    refusals = at_once(
+        *[lambda response=response: judge(response, "BAD") for response in judged[:12]],
+        *[lambda response=response: review_late(response) for response in late],
+        *[lambda: learn(campaign=campaign)] * 2,
+        lambda: exclude_worker(
+            campaign=campaign, worker=workers[3], reason="lists", actor=None, at=NOON
+        ),
+    )
+
+    assert {type(error) for error in refusals} <= {type(None), AlreadyJudged}
+    assert recount_worker_risks(campaign=campaign) == 0
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
+def test_storing_a_risk_does_not_wait_for_a_decision_about_the_worker():
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    ResponseFactory(task__campaign=campaign, worker=worker)
+    about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
+    exclude_worker(**about, reason="lists")
+
+    def write_worker_risk():
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '5s'")
+            WorkerRisk.objects.create(campaign=campaign, worker=worker, risk=0.5)
+
+    with just_before("qualcontrol_workerrisk", write_worker_risk):
+        reinstate_worker(**about, reason="a mistake")
+
+    assert WorkerRisk.objects.get().risk == 0.5
+
+
+def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
+    campaign, worker = CampaignFactory(config={"review": NO_REQUIRED_CHECKS}), WorkerFactory()
+    write(campaign, worker, 3)
+    learn(campaign=campaign)
+    WorkerRisk.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)
+    LearnedValues.objects.update(learned_at_revision=0)
+    # Learning has read the wrong counts, and is about to save the risks made from them.
+    saves = {"sqlite": ("BEGIN", 2), "postgresql": ('UPDATE "qualcontrol_learnedvalues"', 1)}
+    statement, nth = saves[connection.vendor]
+
+    with just_before(statement, lambda: recount_worker_risks(campaign=campaign), nth=nth):
+        learn(campaign=campaign)
+
+    assert WorkerRisk.objects.get().responses == 3
+    learn(campaign=campaign)
+    assert recount_worker_risks(campaign=campaign) == 0
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
+@pytest.mark.parametrize("act", ["judge", "change"])
+def test_a_verdict_that_waits_for_the_sample_of_checks_has_changed_none(act):
+    """Raising the share changes checks. A bad first verdict in a trial draws others."""
+    review = {"first": 1, "trial": 3, "share": 0.0}
+    campaign, user = CampaignFactory(config={"review": review}), UserFactory()
+    first, *_ = write(campaign, WorkerFactory(), 3)
+    if act == "change":
+        judge(first, "GOOD")
+    acts = {
+        "judge": lambda: judge(first, "BAD"),
+        "change": lambda: change_verdict(
+            response=first, verdict="BAD", reason="vague", actor=user, at=NOON
+        ),
+    }
+
+    while_open(
+        lambda: locked_sample(campaign),
+        acts[act],
+        meanwhile=lambda: SpotCheck.objects.select_for_update(nowait=True).get(),
+    )
+
+    assert SpotCheck.objects.filter(is_first=True).count() == 3
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="transactions run one by one")
+def test_a_check_that_a_raised_share_draws_is_not_taken_back():
+    """The judgement made the check, and would take it away again."""
+    campaign = CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
+    reviewer = UserFactory()
+    [response] = write(campaign, WorkerFactory())
+    judge(response, "GOOD", reviewer)
+
+    while_open(
+        lambda: raise_review_share(
+            campaign=campaign, share=1.0, seen=0.0, reason="", actor=reviewer, at=NOON
+        ),
+        lambda: take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON),
+    )
+
+    assert SpotCheck.objects.get().is_random
