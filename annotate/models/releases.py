@@ -32,6 +32,10 @@ class ReleaseQuerySet(TeamRows["Release"]):
         together &= ~Q(campaign__family="") & ~Q(languages=[])
         return self.filter(Q(campaign=OuterRef("pk")) | together)
 
+    def describe_regions(self) -> bool:
+        """Whether one of these releases has captions of parts of images."""
+        return self.filter(images__task__serial__gt=0).exists()
+
     def one_language(self) -> str:
         """BCP 47 tag of the language that all captions of these releases are in; empty if there
         is none."""

@@ -12,7 +12,7 @@ from typing import Any
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.rating.answers import Question, field_name, parse
 from annotate.kinds.rating.kind import shown_question
-from annotate.models import Campaign, Task
+from annotate.models import Campaign, Release, Task
 from annotate.queries.releases import not_withdrawn
 from corpora.language.text import gettext_noop
 
@@ -40,7 +40,7 @@ def captions_to_rate(campaign: Campaign, images: Sequence[int]) -> dict[int, dic
     """The part of a task's payload with the captions to rate, by image; drawn with the campaign's
     seed. An image of which the set has no caption is not there.
 
-    Raises CampaignNotPossible if the team has no such set.
+    Raises CampaignNotPossible if the team has no such set, or if the set describes regions.
     """
     rules, team = campaign.config.captions, campaign.team
     if not rules.rate_first:
@@ -49,6 +49,11 @@ def captions_to_rate(campaign: Campaign, images: Sequence[int]) -> dict[int, dic
     if given_set is None:
         raise CampaignNotPossible(
             f"captions.rate_first: there is no caption set {rules.rate_first!r}."
+        )
+    if Release.objects.filter(caption_set=given_set).describe_regions():
+        raise CampaignNotPossible(
+            f"captions.rate_first: caption set {rules.rate_first!r} describes regions of the "
+            "images. Workers rate captions of whole images."
         )
     language = {LANGUAGE: given_set.language} if given_set.language else {}
     given: dict[int, list[str]] = {}

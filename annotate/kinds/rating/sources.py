@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Team
 from annotate.kinds.base import CampaignNotPossible
@@ -74,13 +74,22 @@ def _wanted(rules: Rating) -> int:
 def _captions(
     source: Source, images: Iterable[int], team: Team, language: str, key: str
 ) -> Captions:
-    """The source's captions of these images; raises CampaignNotPossible if it has none."""
+    """The source's captions of these images; raises CampaignNotPossible if it has none, or
+    describes regions."""
+    where = f"release {source.release!r}" if source.release else f"set {source.caption_set!r}"
+    releases = Release.objects.of_team(team)
+    if releases.filter(
+        Q(name=source.release) if source.release else Q(caption_set__name=source.caption_set)
+    ).describe_regions():
+        raise CampaignNotPossible(
+            f"{key}.sources: the {where} describes regions of the images. Workers judge captions "
+            "of whole images."
+        )
     wanted, captions = set(images), defaultdict[int, list[str]](list)
     for image, text in _rows(source, team, language):
         if image in wanted:
             captions[image].append(text)
     if not captions:
-        where = f"release {source.release!r}" if source.release else f"set {source.caption_set!r}"
         raise CampaignNotPossible(
             f"{key}.sources: the {where} has no captions of the selection's images. Of a release "
             f"of several languages, only those in the campaign's language are used ({language})."
@@ -90,7 +99,7 @@ def _captions(
 
 def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]]:
     if source.release is not None:
-        released = _of_whole_images().filter(
+        released = ReleasedCaption.objects.filter(
             image__release__in=Release.objects.of_team(team).filter(name=source.release),
             role=ROLES[source.role],
             # Captions have a language in releases of several languages only.
@@ -101,11 +110,6 @@ def _rows(source: Source, team: Team, language: str) -> Iterable[tuple[int, str]
     sets = CaptionSet.objects.of_team(team).filter(name=source.caption_set)
     given = not_withdrawn(GivenCaption.objects.filter(caption_set__in=sets))
     return given.order_by("number").values_list("image", "text").iterator()
-
-
-def _of_whole_images() -> QuerySet[ReleasedCaption]:
-    """Released captions, without those of parts of an image."""
-    return ReleasedCaption.objects.filter(image__task__serial=0)
 
 
 def _mixed(
@@ -208,7 +212,8 @@ class Sources(Choices):
 
 def _offered(team: Team) -> Iterator[_Place]:
     """What the team has, the latest first."""
-    captions = _of_whole_images().filter(image__release=OuterRef("pk"))
+    whole = ReleasedCaption.objects.filter(image__task__serial=0)
+    captions = whole.filter(image__release=OuterRef("pk"))
     releases = Release.objects.of_team(team).annotate(
         **{f"has_{role}": Exists(captions.filter(role=ROLES[role])) for role in ROLES}
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.db.models import Q
 from pydantic import Field, model_validator
 
 from accounts.models import Team
@@ -82,18 +83,18 @@ def drafts(rules: Refine, team: Team, language: str) -> Mapping[int, dict[str, s
     """
     if rules.draft_set:
         key, name = "draft_set", rules.draft_set
-        rows = _of_set(name, team)
+        rows, described = _of_set(name, team), Q(caption_set__name=name)
     elif rules.draft_release:
         key, name = "draft_release", rules.draft_release
-        rows = _of_release(name, team, language)
-        releases = Release.objects.of_team(team).filter(name=name)
-        if not rules.joins_captions and releases.filter(images__task__serial__gt=0).exists():
-            raise CampaignNotPossible(
-                f"refine.joins_captions: release {name!r} describes regions of the images. Set it "
-                "to true, so that a draft is the captions of all regions."
-            )
+        rows, described = _of_release(name, team, language), Q(name=name)
     else:
         return {}
+    releases = Release.objects.of_team(team).filter(described)
+    if not rules.joins_captions and releases.describe_regions():
+        raise CampaignNotPossible(
+            f"refine.joins_captions: {name!r} describes regions of the images. Set it to true, so "
+            "that a draft is the captions of all regions."
+        )
     drafts: dict[int, dict[str, str]] = {}
     for image, text, origin in rows:
         if image not in drafts:

@@ -9,6 +9,7 @@ from pycocotools.coco import COCO
 
 from annotate.exports.formats import FORMATS
 from annotate.kinds import KINDS, CampaignNotPossible
+from annotate.kinds.correspondence.caption_sets import set_of_release
 from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.reading import CampaignFileError, parse_config, parse_plan
 from annotate.models import (
@@ -307,7 +308,7 @@ def test_the_caption_of_the_first_region_alone_is_no_draft_of_the_whole_image(re
     draft = {"draft_release": release.name}
     config = parse_config({**file, "selection": selection, "refine": draft})
 
-    with pytest.raises(CampaignNotPossible, match="joins_captions: release 'r1' describes regions"):
+    with pytest.raises(CampaignNotPossible, match="joins_captions: 'r1' describes regions"):
         create_campaign(config=config, endpoint="local", at=NOON)
 
 
@@ -320,23 +321,24 @@ def test_a_region_has_the_context_of_its_image(image, make):
     assert shown.payload["context"] == "Herons leave."
 
 
-def test_captions_of_regions_are_not_rated_as_captions_of_the_image(image, make):
-    box(image, "Dog", (0, 0, 1, 1))
-    campaign = make()
-    ResponseFactory(task=campaign.tasks.get(), text="The head of a brown dog.")
-    release_campaign(campaign=campaign, name="parts", seed=1, at=NOON, partial=True)
-    rating = {
-        "sources": [{"name": "parts", "release": "parts"}],
-        "questions": [{"name": "q", "text": "Good?", "labels": ["no", "yes"]}],
-    }
-    values = {"name": "s", "kind": "rating", "budget": "1.00", "rating": rating}
+ASKED = {"questions": [{"name": "q", "text": "Good?", "labels": ["no", "yes"]}]}
 
-    with pytest.raises(CampaignNotPossible, match="'parts' has no captions of the selection's"):
-        create_campaign(
-            config=parse_config({**values, "selection": campaign.selection.name}),
-            endpoint="local",
-            at=NOON,
-        )
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"kind": "rating", "rating": {"sources": [{"name": "s", "release": "r1"}], **ASKED}},
+        {"kind": "rating", "rating": {"sources": [{"name": "s", "caption_set": "r1"}], **ASKED}},
+        {"captions": {"rate_first": "r1"}},
+        {"kind": "refine", "refine": {"draft_set": "r1"}},
+    ],
+)
+def test_captions_of_regions_are_not_taken_for_captions_of_the_image(release, values):
+    set_of_release(name=release.name, team=release.team, at=NOON)
+    file = {"name": "s", "budget": "10.00", "selection": release.campaign.selection.name, **values}
+
+    with pytest.raises(CampaignNotPossible, match="'r1' describes regions of the images"):
+        create_campaign(config=parse_config(file), endpoint="local", at=NOON)
 
 
 def test_reasons_and_remarks_name_their_region(image, make):
