@@ -88,6 +88,12 @@ class Release(models.Model):
         """The campaign file as it was when the release was made; a draft can change since."""
         return CampaignConfig.model_validate(self.context["campaign_file"])
 
+    @cached_property
+    def configs(self) -> list[CampaignConfig]:
+        """The campaign files of all its campaigns, which may differ, as they were then."""
+        files = self.context.get("campaign_files", {}).values()
+        return [CampaignConfig.model_validate(file) for file in files] or [self.config]
+
     @property
     def language(self) -> str:
         """BCP 47 tag of the captions' language, or of the first of several."""

@@ -10,8 +10,18 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotate.kinds import KINDS
+from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.reading import CampaignFileError, parse_plan
-from annotate.models import Campaign, Release, ReleasedCaption, ReleasedImage, ResponseStatus
+from annotate.models import (
+    Campaign,
+    Caption,
+    Release,
+    ReleasedCaption,
+    ReleasedImage,
+    Response,
+    ResponseStatus,
+)
 from annotate.services.campaigns import create_campaigns
 from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
@@ -179,6 +189,37 @@ def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
     numbers = {row["worker"] for row in files["workers.json"]["annotations"]}
     assert numbers <= {1, 2, 3}
     assert {row["language"] for row in files["workers.json"]["baseline"]} == {*TEXTS}
+
+
+@pytest.mark.django_db
+def test_files_follow_the_settings_of_every_language(complete, tmp_path):
+    """A draft can be changed by itself."""
+    first, member, _ = complete
+    first.config_json |= {"references": 3, "baselines": 0}
+    first.save()
+    for key, value in {"cannot_describe": ["too dark"], "remarks": True, "rate_first": "x"}.items():
+        member.config_json["captions"][key] = value
+    member.save()
+    response = member.tasks.get(number=1).responses.first()
+    Response.objects.filter(pk=response.pk).update(cannot_describe="too dark")
+    Caption.objects.filter(pk=response.pk).update(remark="No light.", ratings={"1": {"quality": 4}})
+    member.tasks.update(payload={"rate_first": ["A street."]})
+    release = together(member)
+
+    files = {name: text.decode() for name, text in exported("street-v1", tmp_path / "o").items()}
+    content = content_of(release, extras_of(release))
+
+    assert "at most 3 reference captions per image in" in files["captions.json"]
+    images = json.loads(files["captions.json"])["images"]
+    assert [image["cannot_describe"] for image in images] == [{"too dark": 1}, {}]
+    assert "too dark" in files["vizwiz.json"]
+    assert "A street." in files["ratings.json"]
+    own = {name: "".join(text) for name, text in content.own_files()}
+    assert own.keys() >= {*KINDS["caption"].files, "remarks.json"}
+    assert "No light." in own["remarks.json"]
+    tables = {table.name: table for table in content.tables}
+    assert [*tables["reasons"].values("reason", "remark")] == [("too dark", "No light.")]
+    assert [*tables["ratings"].values("rating")] == [(4,)]
 
 
 @pytest.mark.django_db

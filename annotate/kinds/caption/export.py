@@ -35,8 +35,9 @@ def captions_file(
     """
     records = release.images.values_list("number", "record")
     ids = licence_ids(record for _, record in records)
-    references = release.config.references
-    content = f"{counted(references, 'reference caption')} per image"
+    numbers = {config.references for config in release.configs}
+    content = f"{counted(max(numbers), 'reference caption')} per image"
+    content = f"at most {content}" if len(numbers) > 1 else content
     if release.languages:
         content += f" in each of {counted(len(release.languages), 'language')}"
     reasons = _reasons(release, hidden=hidden)
@@ -118,7 +119,16 @@ def vizwiz_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
 
 def offers_reasons(release: Release) -> bool:
     """Whether workers could say that an image cannot be described."""
-    return bool(release.config.captions.cannot_describe)
+    return any(config.captions.cannot_describe for config in release.configs)
+
+
+def has_baselines(release: Release) -> bool:
+    return any(config.baselines for config in release.configs)
+
+
+def rates_first(release: Release) -> bool:
+    """Whether workers rated given captions before they wrote."""
+    return any(config.captions.rate_first for config in release.configs)
 
 
 def _reasons(release: Release, *, hidden: bool) -> defaultdict[int, Counter[str]]:
@@ -218,11 +228,11 @@ CAPTION_FILES: Files = {
 def own_files(release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
     """The names and texts of the files, with what is asked for."""
     yield "captions.json", captions_file(release, hidden=asked.hidden, domains=asked.domains)
-    if release.config.baselines:
+    if has_baselines(release):
         yield BASELINE_FILE, baseline_file(release, hidden=asked.hidden)
     if offers_reasons(release):
         yield VIZWIZ_FILE, vizwiz_file(release, hidden=asked.hidden)
-    if release.config.captions.rate_first:
+    if rates_first(release):
         ratings = ratings_file(release, hidden=asked.hidden)
         is_asked = Extra.WORKERS in asked.extras
         yield RATINGS_FILE, ratings if is_asked else without_workers(RATINGS_FILE, ratings)
@@ -316,7 +326,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
     `item` are the columns that say what a caption is about, with their fields.
     """
     columns = {**item, **COLUMNS}
-    if release.config.captions.remarks:
+    if any(config.captions.remarks for config in release.configs):
         columns[REMARK] = "remark"
     # As in captions.json, English captions have no such column.
     further = [LANGUAGE] if _languages(release) else []
@@ -347,7 +357,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
                 partial(rows, Role.REASON),
             )
         )
-    if release.config.captions.rate_first:
+    if rates_first(release):
         tables.append(
             Table(
                 "ratings",

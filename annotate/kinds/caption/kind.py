@@ -26,7 +26,10 @@ from annotate.kinds.caption.export import (
     CAPTION_FILES,
     RATINGS_FILE,
     VIZWIZ_FILE,
+    has_baselines,
+    offers_reasons,
     own_files,
+    rates_first,
     tables,
 )
 from annotate.kinds.caption.presets import IN_WORDS, PRESETS
@@ -312,11 +315,10 @@ class CaptionKind(TaskKind):
     def files_of(self, release: Release) -> Files:
         """Without `baseline.json`, if the campaign has no baselines, `vizwiz.json`, if workers have
         no reasons to choose, and `ratings.json`, if they rate nothing."""
-        config = release.config
         asked = {
-            BASELINE_FILE: config.baselines,
-            VIZWIZ_FILE: config.captions.cannot_describe,
-            RATINGS_FILE: config.captions.rate_first,
+            BASELINE_FILE: has_baselines(release),
+            VIZWIZ_FILE: offers_reasons(release),
+            RATINGS_FILE: rates_first(release),
         }
         return {name: file for name, file in self.files.items() if asked.get(name, True)}
 
