@@ -22,6 +22,7 @@ from qualcontrol.models import (
     Appeal,
     HeldPayment,
     Proposal,
+    SecondOpinion,
     SpotCheck,
     waiting_for_verdicts,
 )
@@ -187,14 +188,15 @@ def _decisions(slug: str, proposals: int, appeals: int) -> list[NextStep]:
 
 def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
     workers = waiting_for_verdicts(campaign).count() if open_checks else 0
-    return _reviews(campaign.slug, campaign.kind, open_checks, workers)
+    asked = SecondOpinion.objects.of(campaign).without_check().count()
+    return _reviews(campaign.slug, campaign.kind, open_checks + asked, workers)
 
 
-def _reviews(slug: str, kind_name: str, open_checks: int, workers: int = 0) -> list[NextStep]:
-    if not open_checks:
+def _reviews(slug: str, kind_name: str, waiting: int, workers: int = 0) -> list[NextStep]:
+    if not waiting:
         return []
     kind = KINDS[kind_name]
-    subject = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
+    subject = counted(waiting, f"{kind.answer_name} needs", f"{kind.answers_name} need")
     address = reverse("qualcontrol:queue", args=[slug], query={"only": "required"})
     sentence = f"{subject} review."
     if workers:
@@ -206,16 +208,17 @@ def steps_of_reviewers(team: Team | None) -> list[NextStep]:
     """What waits for the reviewers of a team in each of its campaigns, the latest first."""
     rows = Campaign.objects.of_team(team).annotate(
         open_checks=_number(SpotCheck.objects.open().filter(campaign=OuterRef("pk"))),
+        asked=_number(SecondOpinion.objects.without_check().filter(campaign=OuterRef("pk"))),
         open_proposals=_number(Proposal.objects.open().filter(campaign=OuterRef("pk"))),
         open_appeals=_number(Appeal.objects.open().filter(exclusion__campaign=OuterRef("pk"))),
     )
-    columns = ("slug", "kind", "open_checks", "open_proposals", "open_appeals")
+    columns = ("slug", "kind", "open_checks", "asked", "open_proposals", "open_appeals")
     return [
         replace(step, sentence=f"{slug}: {step.sentence}")
-        for slug, kind, checks, proposals, appeals in rows.order_by(
+        for slug, kind, checks, asked, proposals, appeals in rows.order_by(
             "-created_at", "-pk"
         ).values_list(*columns)
-        for step in (*_decisions(slug, proposals, appeals), *_reviews(slug, kind, checks))
+        for step in (*_decisions(slug, proposals, appeals), *_reviews(slug, kind, checks + asked))
     ]
 
 

@@ -144,6 +144,11 @@ class SecondOpinionQuerySet(OfCampaign["SecondOpinion"]):
         """Those that were not withdrawn. Two reviewers must agree about their responses."""
         return self.filter(withdrawn_at=None)
 
+    def without_check(self) -> Self:
+        """Those about responses that count and have no spot check, which nobody has judged."""
+        submitted = self.wanted().filter(response__status=ResponseStatus.SUBMITTED)
+        return submitted.filter(response__spot_check=None)
+
 
 class SecondOpinion(models.Model):
     """A reviewer's request that another reviewer judges a response, too."""

@@ -28,7 +28,7 @@ from annotate.writing import shares_of
 from corpora.errors import DomainError
 from corpora.selection.domains import DEFAULT_PRESET
 from corpora.wording import counted
-from qualcontrol.models import Proposal, SpotCheck, Verdict
+from qualcontrol.models import Proposal, SecondOpinion, SpotCheck, Verdict
 from qualcontrol.queries.methods import methods_text
 from qualcontrol.queries.quality_report import estimate_of
 from qualcontrol.services.exclusions import count_unwelcome
@@ -58,7 +58,7 @@ def open_questions(campaign: Campaign) -> list[str]:
             "required checks are not done",
         ),
         (
-            disputed,
+            disputed + SecondOpinion.objects.of(campaign).without_check().count(),
             "response needs another reviewer's judgement",
             "responses need another reviewer's judgement",
         ),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from accounts.services.api_tokens import issue_token
 from annotate.models import ResponseStatus
+from hits.pages.next_steps import steps_of_reviewers
 from qualcontrol.models import Act, Decision, Judgement, Reservation, SecondOpinion, SpotCheck
 from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.quality_report import agreement, quality_report
@@ -19,6 +20,7 @@ from qualcontrol.review.items import ASKED
 from qualcontrol.review.judging import ask_second_opinion, withdraw_question
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import take_back
+from qualcontrol.services.discards import discard_and_log
 from qualcontrol.services.errors import AlreadyJudged, CannotAsk
 from qualcontrol.services.releasing import open_questions
 from qualcontrol.services.worker_risks import learn
@@ -278,6 +280,34 @@ def test_what_is_judged_or_discarded_needs_no_opinion(responses, asker, other):
     for response in responses[:2]:
         with pytest.raises(AlreadyJudged):
             ask(response, asker)
+
+
+def test_a_request_holds_a_release_up_and_waits_for_review(pilot, responses, asker, other):
+    ask(responses[0], asker)
+
+    assert open_questions(pilot) == ["1 response needs another reviewer's judgement"]
+    assert [step.sentence for step in steps_of_reviewers(pilot.team)] == [
+        "pilot: 1 caption needs review."
+    ]
+
+    judge(responses[0], "GOOD", other)
+    assert open_questions(pilot) == ["1 response needs another reviewer's judgement"]
+
+    judge(responses[0], "GOOD", asker)
+    assert open_questions(pilot) == []
+    assert steps_of_reviewers(pilot.team) == []
+
+
+@pytest.mark.parametrize("is_discarded", [True, False])
+def test_a_request_that_is_over_holds_no_release_up(pilot, responses, asker, other, is_discarded):
+    ask(responses[0], asker)
+
+    if is_discarded:
+        discard_and_log(responses[:1], campaign=pilot, reason="r", actor=asker, at=NOON)
+    else:
+        withdraw_question(campaign=pilot, key=responses[0].key, at=NOON)
+
+    assert open_questions(pilot) == []
 
 
 def test_without_another_reviewer_in_the_team_nobody_is_asked(responses, asker):
