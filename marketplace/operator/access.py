@@ -102,6 +102,11 @@ def form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> H
     return render(request, f"marketplace/operator/{template}", context, status=status)
 
 
+def all_at(request: HttpRequest, page: str) -> str:
+    """The address of this page with finished groups of HITs in the form; empty if it has them."""
+    return "" if request.GET.get("state") == "all" else f"{page}?state=all#id_hit_type"
+
+
 def search_of(request: HttpRequest) -> str:
     """What the page's list is searched for."""
     return request.GET.get("q", "").strip()[:100]

@@ -1,6 +1,5 @@
 """Forms of the operator's pages."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.template.defaultfilters import date
+from django.utils.html import format_html
 from django.utils.timezone import localtime
 
 from marketplace.errors import GroupRefused
@@ -140,16 +140,6 @@ class NewWorkersForm(forms.Form):
         )
 
 
-def _group_choices() -> Iterator[tuple[str, Any]]:
-    """The newest groups; those without work stand at the end, under a heading."""
-    newest = HitType.objects.with_under_way().select_related("requester").order_by("-pk")
-    rows = list(newest[:MOST_GROUPS])
-    yield "", "Choose a group of HITs"
-    yield from (_choice(group) for group in rows if group.is_under_way)
-    if finished := [_choice(group) for group in rows if not group.is_under_way]:
-        yield "Finished, or nothing open", finished
-
-
 def _choice(group: HitType) -> tuple[str, str]:
     posted = date(localtime(group.created_at), "j M Y, H:i")
     of = ", ".join(filter(None, [group.campaign, group.language_name]))
@@ -162,11 +152,22 @@ class _HitTypeForm(forms.Form):
 
     hit_type = forms.CharField(label="HITs", max_length=64, widget=forms.Select)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, all_at: str, **kwargs: Any) -> None:
+        """`all_at` is the address of the page that lists finished groups, too; empty for itself."""
         super().__init__(*args, **kwargs)
-        widget = self.fields["hit_type"].widget
+        chosen = self["hit_type"]
+        widget = chosen.field.widget
         assert isinstance(widget, forms.Select)
-        widget.choices = list(_group_choices())
+        newest = HitType.objects.with_under_way().select_related("requester").order_by("-pk")
+        under_way: list[tuple[str, str]] = []
+        finished: list[tuple[str, str]] = []
+        for group in newest[:MOST_GROUPS]:
+            (under_way if group.is_under_way else finished).append(_choice(group))
+        shown = [choice for choice in finished if not all_at or choice[0] == chosen.value()]
+        last = [("Finished, or nothing open", shown)] if shown else []
+        widget.choices = [("", "Choose a group of HITs"), *under_way, *last]
+        if len(shown) < len(finished):
+            chosen.help_text = format_html('<a href="{}">Show finished</a>', all_at)
 
     def clean_hit_type(self) -> HitType:
         hit_type = HitType.objects.filter(public_id=self.cleaned_data["hit_type"].strip()).first()

@@ -15,6 +15,7 @@ from marketplace.errors import DomainError
 from marketplace.models import HitLayout, Invitation, Study
 from marketplace.operator.access import (
     OperatorRequest,
+    all_at,
     form_page,
     logged,
     logged_with_message,
@@ -98,7 +99,9 @@ def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
 def studies(request: OperatorRequest) -> HttpResponse:
     """List the studies with the URLs for their panels; create one on POST."""
     form = StudyForm(
-        request.POST or None, initial={"hit_type": request.GET.get("hit_type", "")[:64]}
+        request.POST or None,
+        initial={"hit_type": request.GET.get("hit_type", "")[:64]},
+        all_at=all_at(request, request.path),
     )
 
     def make() -> None:

@@ -7,12 +7,14 @@ from django.db.models import Count, Q
 from django.forms import Form
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailRefusal, Membership, Offer, PeopleGroup, WithdrawnBy
 from marketplace.operator.access import (
     OperatorRequest,
+    all_at,
     form_page,
     logged,
     logged_with_message,
@@ -80,7 +82,7 @@ def _show(request: OperatorRequest, group: PeopleGroup, **forms: Form) -> HttpRe
     """The group's page, with these forms in place of new ones."""
     forms = {
         "form": GroupForm(initial=vars(plan_of(group))),
-        "offer_form": OfferForm(),
+        "offer_form": OfferForm(all_at=_all_at(request, group.pk)),
         "addresses_form": AddressesForm(),
         **forms,
     }
@@ -106,6 +108,10 @@ def _show(request: OperatorRequest, group: PeopleGroup, **forms: Form) -> HttpRe
     }
     status = 400 if any(form.errors for form in forms.values()) else 200
     return render(request, "marketplace/operator/people_group.html", context, status=status)
+
+
+def _all_at(request: OperatorRequest, pk: int) -> str:
+    return all_at(request, reverse("operator:people_group", args=[pk]))
 
 
 @operator_page("POST")
@@ -190,7 +196,7 @@ def withdrawals_csv(_request: OperatorRequest, pk: int) -> StreamingHttpResponse
 def offer(request: OperatorRequest, pk: int) -> HttpResponse:
     """Show tasks to a group, or change each person's share of them."""
     group = get_object_or_404(PeopleGroup, pk=pk)
-    form = OfferForm(request.POST)
+    form = OfferForm(request.POST, all_at=_all_at(request, pk))
     if not form.is_valid():
         return _show(request, group, offer_form=form)
     with logged(request, "gave a group of people tasks", group.name):

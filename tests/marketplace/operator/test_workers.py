@@ -172,16 +172,38 @@ def test_the_campaign_and_its_language_stand_beside_a_title_that_repeats(operato
         assert "German" in link.parent.text
 
 
-def test_tasks_of_finished_campaigns_are_chosen_from_the_end_of_the_list(operator, of_campaigns):
+def test_tasks_of_finished_campaigns_are_shown_where_tasks_are_chosen_if_asked_for(
+    operator, of_campaigns
+):
     (german, arabic), _, group = of_campaigns
+    of_german, of_arabic = [
+        f"{of}: Describe a photograph" for of in ("dogs-de, German", "dogs-ar, Arabic")
+    ]
 
-    for path in (f"people/{group.pk}", "studies"):
-        choice = main_of(operator.get(f"/operator/{path}")).select_one("select[name=hit_type]")
-        [first] = choice.select("select > option[value!='']")
-        [last] = choice.select("optgroup[label^=Finished] > option")
+    for path in (f"/operator/people/{group.pk}", "/operator/studies"):
+        page = main_of(operator.get(path))
+        choices = page.select("select[name=hit_type] option[value!='']")
+        assert [choice["value"] for choice in choices] == [german.public_id]
+        assert choices[0].text.startswith(of_german)
+        [link] = [each for each in page.select("a") if each.text == "Show finished"]
+        page = main_of(operator.get(link["href"]))
+        [first] = page.select("select[name=hit_type] > option[value!='']")
+        [last] = page.select("select[name=hit_type] > optgroup[label^=Finished] > option")
         assert (first["value"], last["value"]) == (german.public_id, arabic.public_id)
-        assert first.text.startswith("dogs-de, German: Describe a photograph")
-        assert last.text.startswith("dogs-ar, Arabic: Describe a photograph")
+        assert last.text.startswith(of_arabic)
+        assert "Show finished" not in page.text
+
+
+def test_a_finished_group_that_was_chosen_stays_chosen_after_an_error(operator, of_campaigns):
+    (_, arabic), _, group = of_campaigns
+
+    answer = operator.post(
+        f"/operator/people/{group.pk}/tasks", {"hit_type": arabic.public_id, "share": "no number"}
+    )
+
+    page = main_of(answer)
+    assert page.select_one("option[selected]")["value"] == arabic.public_id
+    assert "Show finished" not in page.text  # it is the only one
 
 
 def test_the_overview_names_own_people_first(operator):
