@@ -62,7 +62,11 @@ def _make_account(
             worker.save(force_insert=True)
     except IntegrityError as error:
         raise AccountRefused(
-            _("This name is already in use. Choose another one."), field="name"
+            _(
+                "This name is already in use. If it is yours, sign in, or ask the person who sent "
+                "you the link for one that signs you in. Otherwise, choose another name."
+            ),
+            field="name",
         ) from error
     return worker
 

@@ -382,10 +382,36 @@ def test_a_member_without_a_password_is_told_before_signing_out_that_they_need_a
 
     words = words_of(answer)
     assert "Sie haben kein Passwort" in words
+    assert "Bitten Sie die Person darum, die Ihnen den Link geschickt hat." in words
     assert "/account#password-heading" in answer.content.decode()
     assert client.get("/home").status_code == 200
     assert client.post("/sign-out", {"sure": "yes"}).url == "/sign-in"
     assert client.get("/home").status_code == 302
+
+
+def test_work_waits_until_it_is_accepted_whether_somebody_has_read_it_or_not():
+    group = make_group()
+    person = join(group)
+    task = work(person, make_offer(group))
+
+    pages = [words_of(person.get(page)) for page in ("/home", "/home/done", f"/home/tasks/{task}")]
+
+    assert ["Waiting" in words for words in pages] == [True, True, False]
+    assert "You have sent this task." in pages[2]
+    assert not any("not read" in words.lower() or "been read" in words for words in pages)
+
+
+def test_who_takes_their_name_again_is_told_how_to_come_back():
+    group = make_group(language="de")
+    client = join(group)
+    client.post("/sign-out", {"sure": "yes"})
+    fields = {"agree": "yes", "version": 1, "name": "Mia", "password": ""}
+
+    answer = client.post(path_of(group_url(group)), fields)
+
+    assert answer.status_code == 400
+    assert "Wenn es Ihrer ist, melden Sie sich an, oder bitten Sie die Person" in words_of(answer)
+    assert group.memberships.count() == 1
 
 
 @pytest.mark.parametrize("password", ["", "several long words"])
