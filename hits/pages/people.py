@@ -191,11 +191,12 @@ def _shown(
 ) -> dict[str, Any]:
     is_of_group = isinstance(sent, AddressesForm) and sent.data.get("group") == str(group.id)
     mail = AddressesForm(initial={"group": group.id}, auto_id=f"mail-{group.id}-%s")
+    is_local = urlsplit(group.link).hostname in LOOPBACK_HOSTS
     # On a white ground, so that cameras read it in the dark theme, too.
-    code = segno.make(group.link, micro=False) if group.link else None
+    code = segno.make(group.link, micro=False) if group.link and not is_local else None
     return {
         "group": group,
-        "is_local": urlsplit(group.link).hostname in LOOPBACK_HOSTS,
+        "is_local": is_local,
         "qr": code.svg_data_uri(scale=4, border=3, light="white") if code else "",
         "lacks_newest": people.lacks_newest(campaign, group),
         "form": sent if is_of_group else mail,

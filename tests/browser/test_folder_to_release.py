@@ -187,7 +187,7 @@ def invite(researcher: Researcher) -> str:
     """The link by which people join, made on the page that follows."""
     page = researcher.page
     researcher.press("Make the link")
-    expect(page.get_by_alt_text("QR code of the link")).to_be_visible()
+    expect(page.get_by_text("Only this computer can open this link.")).to_be_visible()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

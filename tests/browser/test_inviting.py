@@ -55,8 +55,10 @@ def one_sign_in(tmp_path, live_server, settings, monkeypatch) -> Iterator[Market
 
 
 def test_inviting_is_one_page_and_one_sign_in_leads_to_the_other_site_and_back(
-    page: Page, site, researcher, one_sign_in, campaign
+    page: Page, site, researcher, one_sign_in, campaign, monkeypatch
 ):
+    # As on a server: of an address of this computer alone the page shows no code.
+    monkeypatch.setattr("hits.pages.people.LOOPBACK_HOSTS", ())
     page.goto(f"{site}/campaigns/{campaign.slug}/")
     page.get_by_role("link", name="Invite people").first.click()
     page.get_by_label("Consent text").fill("I agree to describe photographs.")

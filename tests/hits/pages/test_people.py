@@ -56,13 +56,21 @@ def test_one_press_makes_a_link_by_which_people_find_the_tasks(client, campaign,
     assert "lab@university.example" in welcome
     assert "I agree to take part." in welcome
     assert [tasks.hit_type_id for tasks in group.tasks] == [campaign.hit_types.get().hit_type_id]
-    assert shown(client, page).select_one("img.qr")["src"].startswith("data:image/svg+xml")
 
 
-def test_a_link_of_this_computer_is_said_to_work_on_it_alone(client, page):
+def test_others_get_a_qr_code_and_of_a_link_of_this_computer_what_to_start_instead(
+    client, page, monkeypatch
+):
     make_link(client, page)
+    here = shown(client, page)
+    monkeypatch.setattr("hits.pages.people.LOOPBACK_HOSTS", ())
+    on_a_server = shown(client, page)
 
-    assert "works on this computer alone" in shown(client, page).text
+    assert "Only this computer can open this link." in here.text
+    assert "docker compose --file deploy/compose.yaml up" in here.text
+    assert not here.select("img.qr")
+    assert "Only this computer" not in on_a_server.text
+    assert on_a_server.select_one("img.qr")["src"].startswith("data:image/svg+xml")
 
 
 def test_mail_is_not_offered_by_a_marketplace_that_sends_none(client, page):
