@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timesince import timeuntil
 
+from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, ReleasedImage, Response
 from corpora.language.languages import is_english, language_of
@@ -59,6 +60,14 @@ def kind_rules(campaign: Campaign) -> Any:
 def answer_word(number: int, kind: TaskKind) -> str:
     """The word for so many answers: "caption" for 1, otherwise "captions"."""
     return kind.answer_name if number == 1 else kind.answers_name
+
+
+@register.filter
+def assignment_word(number: int, config: CampaignConfig) -> str:
+    """The word for so many assignments. Where nobody reads a list of HITs, researchers know them as
+    the task pages that people open."""
+    word = "assignment" if config.workers.has_requirements else "task page"
+    return word if number == 1 else f"{word}s"
 
 
 @register.filter

@@ -1,5 +1,7 @@
 """Pages of a campaign's images and of the answers about them."""
 
+from operator import itemgetter
+
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -15,6 +17,7 @@ from annotate.pages.lookups import campaign_of
 from annotate.queries.images import drawn_boxes
 from annotate.queries.keywords import keywords
 from hits.queries.stories import stories
+from qualcontrol.flags.flag import label_of
 from qualcontrol.queries.finding import (
     ANY_FLAG,
     COMPLETE,
@@ -58,8 +61,8 @@ class CaptionFilters(FilterForm):
 
     def __init__(self, request: HttpRequest, kind: TaskKind) -> None:
         super().__init__(request)
-        flags = [(ANY_FLAG, "any flag"), *((code, code) for code in codes_of(kind))]
-        self.fields["flag"] = choice("Flag", flags, translate="no")
+        flags = sorted(((code, label_of(code)) for code in codes_of(kind)), key=itemgetter(1))
+        self.fields["flag"] = choice("Flag", [(ANY_FLAG, "any flag"), *flags])
         self.fields["class"] = search("Class", max_length=100)
         if not kind.words_field:
             del self.fields["words"]

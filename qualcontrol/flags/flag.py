@@ -9,14 +9,46 @@ from annotate.campaign_file import CampaignConfig
 # The code of answers that reached the site through the marketplace only, and that the task page
 # would have refused.
 BREAKS_RULES = "breaks_rules"
-# The codes of the flags that any task type may have; `docs/flags.md` explains each.
-FLAG_CODES = (
-    "breaks_rules", "brief", "broken_order", "bulk_insertion", "copies_example", "copies_other",
-    "copies_own", "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page",
-    "misspelled", "names_none", "not_typed", "odd_order", "ornate", "pasted", "pasted_long",
-    "repeats", "rule_words", "sentences", "too_long", "too_short", "twin_account", "undescribes",
-    "unfinished", "unlike", "very_unlike", "wordy",
-)  # fmt: skip
+# The codes of the flags that any task type may have, with what pages call them; `docs/flags.md`
+# explains each.
+FLAG_LABELS = {
+    "breaks_rules": "breaks the rules",
+    "brief": "much shorter than the others",
+    "broken_order": "words in no order",
+    "bulk_insertion": "inserted at once",
+    "copies_example": "copies an example",
+    "copies_other": "copies another worker",
+    "copies_own": "copies their own answer",
+    "fast_typing": "typed very fast",
+    "foreign": "in another language",
+    "gibberish": "unknown or repeated words",
+    "hasty": "submitted very fast",
+    "keyword_list": "only a list of words",
+    "left_page": "left the page often",
+    "misspelled": "misspelled",
+    "names_none": "names nothing that others name",
+    "not_typed": "put in by a program",
+    "odd_order": "odd order of words",
+    "ornate": "ornate words",
+    "pasted": "pasted",
+    "pasted_long": "long text pasted",
+    "repeats": "repeats one pattern",
+    "rule_words": "words against the rules",
+    "sentences": "several sentences",
+    "too_long": "too long",
+    "too_short": "too short",
+    "twin_account": "copies one account often",
+    "undescribes": "often says it cannot be described",
+    "unfinished": "unfinished",
+    "unlike": "unlike the others",
+    "very_unlike": "very unlike the others",
+    "wordy": "much longer than the others",
+}
+
+
+def label_of(code: str) -> str:
+    """What pages call the flag with this code; for a task type's own one, the code in words."""
+    return FLAG_LABELS.get(code) or code.replace("_", " ")
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class ReleaseForm(forms.Form):
         max_length=100,
         help_text="Letters, digits, hyphens and underscores. The name is part of the file names.",
     )
-    seed = WholeNumberField(min_value=-(2**63), max_value=2**63 - 1)
+    seed = WholeNumberField(label="Seed of random choices", min_value=-(2**63), max_value=2**63 - 1)
     partial = forms.BooleanField(
         required=False, label="Partial: omit incomplete images, ignore open checks"
     )
@@ -203,7 +203,9 @@ class ReleaseForm(forms.Form):
         )
         if kind.has_references and campaign.config.baselines:
             drawn = f"the human baselines, and {drawn}"
-        self.fields["seed"].help_text = f"Seed for drawing {drawn}."
+        self.fields[
+            "seed"
+        ].help_text = f"Any number. It draws {drawn}; the same number always draws the same."
         if campaign.family:
             self.fields["in_all_languages"].label = f"All languages of {campaign.family}"
         else:

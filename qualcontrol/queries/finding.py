@@ -14,7 +14,7 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.models import Box, Campaign, ObjectClass, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from annotate.queries.words import if_few
-from qualcontrol.flags.flag import FLAG_CODES
+from qualcontrol.flags.flag import FLAG_LABELS
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 
 # The order of the two lists.
@@ -37,7 +37,7 @@ ANY_FLAG = "any"
 
 def codes_of(kind: TaskKind) -> list[str]:
     """The codes of all flags that answers to such a task may have."""
-    return sorted({*FLAG_CODES, *kind.flags})
+    return sorted({*FLAG_LABELS, *kind.flags})
 
 
 class HasCode(Func):

@@ -1,6 +1,6 @@
 """The reasons for a worker's risk, as sentences for the worker's page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,15 +25,16 @@ class Reason:
     effect: float
 
 
-def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
-    """The reasons for the worker's risk; their effects add up to its log odds."""
+def reasons(crowd: Crowd, worker: int, label_of: Callable[[str], str]) -> Iterator[Reason]:
+    """The reasons for the worker's risk; their effects add up to its log odds. `label_of` returns
+    what pages call the flag with a code."""
     row = crowd.row[worker]
     start, by_flags = 0.0, log_odds(crowd.risk_by_flags[row])
     if len(crowd.workers) >= FEWEST_WORKERS:
         start = log_odds(crowd.careless_share)
         share = f"{crowd.careless_share:.0%} of this campaign's workers"
         yield Reason(f"About {share} appear to be careless.", start)
-    yield Reason(_flags_sentence(crowd, row), by_flags - start)
+    yield Reason(_flags_sentence(crowd, row, label_of), by_flags - start)
     judged = crowd.tally[row, :, 0].sum(axis=(0, 1))
     if judged[GOOD] + judged[BAD]:
         sentence = f"Verdicts: {int(judged[BAD])} bad, {int(judged[GOOD])} good."
@@ -41,7 +42,7 @@ def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
         yield Reason(sentence + _turn_sentence(crowd.posterior[row]), effect)
 
 
-def _flags_sentence(crowd: Crowd, row: int) -> str:
+def _flags_sentence(crowd: Crowd, row: int, label_of: Callable[[str], str]) -> str:
     """A sentence about the flags that the worker has much more often than usual."""
     shown = crowd.tally[row].sum(axis=(0, 3))[:, SHOWN]
     written = crowd.tally[row, :, 0].sum()
@@ -52,7 +53,9 @@ def _flags_sentence(crowd: Crowd, row: int) -> str:
         usual = crowd.if_good[pattern, SHOWN]
         if shown[pattern] > MORE_OFTEN * usual * written + 1:
             surplus = shown[pattern] * np.log(shown[pattern] / (usual * written))
-            often.append((surplus, f"{code} {shown[pattern]:.0f} times (usual: {usual:.1%})"))
+            often.append(
+                (surplus, f"“{label_of(code)}” {shown[pattern]:.0f} times (usual: {usual:.1%})")
+            )
     if not often:
         return f"No flag is frequent in {responses}."
     named = ", ".join(text for _, text in sorted(often, reverse=True)[:MOST_NAMED])

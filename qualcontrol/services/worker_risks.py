@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Case, Count, F, IntegerField, Q, Value, When
 
 from annotate.models import Campaign
+from qualcontrol.flags.flag import label_of
 from qualcontrol.models import Assessment, LearnedValues, Verdict, WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
@@ -199,7 +200,7 @@ def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
             tally=tally,
             **asdict(crowd.estimate(worker)),
             expected_value=ranking.expected_value(worker),
-            reasons=[asdict(reason) for reason in reasons(crowd, worker)],
+            reasons=[asdict(reason) for reason in reasons(crowd, worker, label_of)],
         )
         for worker, tally in sorted(tallies.items())
     ]

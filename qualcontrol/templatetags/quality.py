@@ -10,6 +10,7 @@ from django import template
 
 from annotate.kinds import TaskKind
 from annotate.templatetags.campaigns import percent
+from qualcontrol.flags.flag import label_of
 from qualcontrol.queries import decision_log
 from qualcontrol.queries.workers import WORKER_COLUMNS, WorkerSummary
 from shared.tables import Column
@@ -32,6 +33,9 @@ class Interval(Protocol):
 def probability(value: float) -> str:
     """A percentage like `12%`. It is never rounded to 0% or 100%."""
     return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)
+
+
+register.filter("flag_label", label_of)
 
 
 @register.simple_tag

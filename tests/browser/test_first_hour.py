@@ -33,7 +33,9 @@ from tests.jobs import run_jobs
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 # What campaigns of own people and of panels say nothing of if nobody is paid.
-TERMS = re.compile(r"\bHITs?\b|Mechanical Turk|\bAPI\b|local marketplace|\bFees of\b|\b20 ?%")
+TERMS = re.compile(
+    r"\bHITs?\b|\b[Aa]ssignments?\b|Mechanical Turk|\bAPI\b|local marketplace|\bFees of\b|\b20 ?%"
+)
 HREFS = "links => links.map((link) => link.href)"
 ENGLISH_TITLE = "Describe a photograph in one sentence"
 

@@ -294,7 +294,7 @@ def test_a_random_selection_is_shown_with_its_seed(client):
     page = text(client.get(make(client, procedure="random", count=3, seed=7).url))
 
     assert "3 of 5 images" in page
-    assert "seed 7" in page
+    assert "seed of the random choice: 7" in page
 
 
 def image_with(classes, **fields):

@@ -84,7 +84,7 @@ def test_a_release_without_baselines_offers_none(signed_in):
         "captions.json",
         "workers.json",
     }
-    assert "Seed for drawing the captions, if one of the images has more than it needs." in form
+    assert "It draws the captions, if one of the images has more than it needs;" in form
     assert "baseline" not in form
 
 

@@ -538,8 +538,8 @@ def test_finishing_shows_its_consequences_first(signed_in):
     )
 
     assert "cannot be resumed" in text
-    assert "Assignments that nobody has accepted: withdrawn 7" in text
-    assert "Accepted assignments: can be submitted, and are paid 2" in text
+    assert "Assignments that nobody has begun: withdrawn 7" in text
+    assert "Begun assignments: can be submitted, and are paid 2" in text
     assert "released $0.84" in text
     assert "0 of 1 image is complete" in text
     assert Campaign.objects.get().status == "RUNNING"

@@ -104,7 +104,8 @@ def test_the_page_says_why_this_one_and_which_signs_it_has(client, campaign):
     page = shown(client.get(QUEUE))
 
     assert "One of this worker&#x27;s first responses." in page
-    assert "keyword_list" in page
+    assert "<strong>Only a list of words.</strong>" in page
+    assert "keyword_list" not in page
 
 
 def test_the_signs_of_a_random_check_are_folded_away(client):
@@ -305,7 +306,7 @@ def test_an_answer_that_shows_its_image_is_all_that_shows_it(client):
         ("", "when workers submit responses"),
         ("quality/", "One reviewer judges each response."),
         ("gold/", "<h2>Use a worker's response</h2>"),
-        ("workers/", "more than 10% of the worker's responses are bad"),
+        ("workers/", "more than 10% of a worker's responses are bad"),
         ("workers/{}/", "<h2>Responses</h2>"),
         ("decisions/", "A man feeds a dog in front of a red car."),
     ],

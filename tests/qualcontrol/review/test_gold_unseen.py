@@ -88,7 +88,7 @@ def test_a_made_up_caption_looks_like_a_new_workers(client, image, review):
     shown = item_with(client, real, TEXT)
 
     assert item_with(client, gold, TEXT) == shown
-    assert "broken_order" in shown
+    assert "Words in no order" in shown
     assert "Cow" in shown
     assert response.worker.pseudonym not in shown
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from qualcontrol.flags.flag import label_of
 from qualcontrol.risk.hypotheses import BLOCK_STARTS, FAMILIES, NORMAL_AT, NORMAL_BELOW, block_of
 from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Group, WorkerEstimate, fit
 from qualcontrol.risk.reasons import reasons
@@ -115,7 +116,7 @@ def test_a_worker_who_became_careless_is_found_after_much_good_work():
 
     assert crowd.estimate(WORKER).risk > CERTAINTY
     assert crowd.chance_bad(WORKER, 2, ()) > 5 * crowd.chance_bad(WORKER, 0, ())
-    assert "around response 50" in list(reasons(crowd, WORKER))[-1].sentence
+    assert "around response 50" in list(reasons(crowd, WORKER, label_of))[-1].sentence
 
 
 def test_flags_alone_exclude_nobody():
@@ -147,12 +148,12 @@ def test_effects_add_up_to_the_log_odds_of_the_risk():
     flagged = Group(WORKER, 0, ("unlike",), unjudged=6, bad=1)
     crowd = fit([flagged, Group(WORKER, 0, (), unjudged=18), *OTHERS])
 
-    found = list(reasons(crowd, WORKER))
+    found = list(reasons(crowd, WORKER, label_of))
 
     odds = exp(sum(reason.effect for reason in found))
     assert odds / (1 + odds) == pytest.approx(crowd.estimate(WORKER).risk, rel=1e-6)
     assert [reason.sentence for reason in found][1:] == [
-        "Frequent flags in 25 responses: unlike 7 times (usual: 1.9%).",
+        "Frequent flags in 25 responses: “unlike the others” 7 times (usual: 1.9%).",
         "Verdicts: 1 bad, 0 good.",
     ]
 
@@ -161,7 +162,7 @@ def test_effects_add_up_to_the_log_odds_of_the_risk():
 def test_nothing_is_said_of_the_share_of_careless_workers_among_very_few(others, says):
     crowd = fit([Group(worker, 0, (), unjudged=10) for worker in range(others + 1)])
 
-    found = list(reasons(crowd, 0))
+    found = list(reasons(crowd, 0, label_of))
 
     assert any("appear to be careless" in reason.sentence for reason in found) == says
     odds = exp(sum(reason.effect for reason in found))
