@@ -26,6 +26,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from accounts.models import Membership, Right, roles_with
 from annotate.models import Campaign, Response, ResponseStatus
@@ -183,6 +184,9 @@ def _resolve(
     open_check = SpotCheck.objects.filter(pk=check.pk, verdict="")
     open_check.update(verdict=verdict, reason=reason, judged_at=at)
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
+    # Those that were left when a colleague took the verdict back are in the log.
+    judged = Q(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response=response)
+    logged = {*campaign.decisions.filter(judged).values_list("actor", "at")}
     Decision.objects.bulk_create(
         Decision(
             response=response,
@@ -193,6 +197,7 @@ def _resolve(
             at=judgement.at,
         )
         for judgement in judgements
+        if (judgement.reviewer_id, judgement.at) not in logged
     )
     if verdict == Verdict.BAD:
         discard_bad(response, campaign, reason, reviewer, at)

@@ -51,13 +51,13 @@ def review_late(*responses: Response) -> None:
     review_submitted(campaign=responses[0].campaign, responses=responses, at=NOON)
 
 
-def judge(response: Response, verdict: str, reviewer=None) -> None:
+def judge(response: Response, verdict: str, reviewer=None, at=NOON) -> None:
     judging.judge(
         response=response,
         verdict=verdict,
         reason="vague" if verdict == "BAD" else "",
         reviewer=reviewer,
-        at=NOON,
+        at=at,
     )
 
 

@@ -439,6 +439,23 @@ def test_a_judgement_does_not_make_the_opposite_one_of_an_earlier_file_the_verdi
     assert state_of(response) == ("GOOD", ResponseStatus.SUBMITTED)
 
 
+def test_a_judgement_is_logged_once_although_another_is_taken_back(response):
+    ada, bob = UserFactory.create_batch(2)
+    judge(response, "GOOD", ada)
+    judge(response, "GOOD", bob)
+    take_back(campaign=response.task.campaign, key=response.key, reviewer=bob, at=NOON)
+
+    judge(response, "GOOD", bob, at=timezone.now())
+
+    logged = Decision.objects.filter(response=response).order_by("pk").values_list("act", "actor")
+    assert [*logged] == [
+        (Act.JUDGE_GOOD, ada.pk),
+        (Act.JUDGE_GOOD, bob.pk),
+        (Act.TAKE_BACK, bob.pk),
+        (Act.JUDGE_GOOD, bob.pk),
+    ]
+
+
 def test_the_log_does_not_tell_a_judgement_that_is_left_after_another_is_taken_back(response):
     ada, bob = UserFactory.create_batch(2)
     judge(response, "BAD", ada)
