@@ -113,7 +113,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "kind": KINDS[campaign.kind],
             "last": last[1] if last else None,
             "response": item_by_key(campaign, last[0]).response if last else None,
-            "further": _further(campaign) if _only_required(request) else 0,
+            "further": _further(campaign) if _only_required(request, campaign) else 0,
             "can_be_released": not (
                 missing(campaign) or Release.objects.of_campaign(campaign).exists()
             ),
@@ -215,7 +215,10 @@ def is_prefetch(request: HttpRequest) -> bool:
     return any("prefetch" in purpose.lower() for purpose in purposes)
 
 
-def _only_required(request: HttpRequest) -> bool:
+def _only_required(request: HttpRequest, campaign: Campaign) -> bool:
+    """What the reviewer chose, or until then whether there are required checks."""
+    if ONLY_REQUIRED not in request.session and SpotCheck.objects.of(campaign).open().exists():
+        request.session[ONLY_REQUIRED] = True
     return bool(request.session.get(ONLY_REQUIRED))
 
 
@@ -234,7 +237,7 @@ def _next(
         reviewer=user_of(request),
         count=count,
         at=timezone.now(),
-        only_required=_only_required(request),
+        only_required=_only_required(request, campaign),
         without=responses_among(campaign, without),
     )
     return [item for item in items if item.key not in without]
@@ -258,7 +261,7 @@ def _page(
         "skipped": _skipped(skipped),
         "last": last_judged(campaign, user_of(request)),
         "counts": review_counts(campaign, user_of(request)),
-        "only_required": _only_required(request),
+        "only_required": _only_required(request, campaign),
         "further": _further(campaign),
         "form": form,
         "reasons": _numbered_reasons(kind),

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 # Where the database is PostgreSQL, the indexes of words and of flags are asked first.
 ASKS_INDEX_FIRST = ("words=often", "flag=too_short")
 # Pages that leave out a step where the campaign has nothing for it yet.
-AT_TEN_TASKS = {"qualcontrol:releases": 14}
+AT_TEN_TASKS = {"qualcontrol:queue": 30, "qualcontrol:releases": 14}
 QUERIES = {
     "api-campaign-appeals": 6,
     "api-campaign-appeals?open=false": 6,

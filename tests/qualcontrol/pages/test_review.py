@@ -30,7 +30,7 @@ from tests.factories import (
     WorkerAccountFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import key_of
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, key_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -414,13 +414,35 @@ def test_a_page_is_told_which_of_its_items_need_no_verdict_any_more(client, camp
     for _ in range(2):
         submitted(campaign, worker=careless)
     submitted(campaign)
-    first, *ahead = held(client.get(QUEUE))
+    first, *ahead = held(client.get(QUEUE, {"only": "all"}))
     exclude_worker(campaign=campaign, worker=careless, reason="x", actor=None, at=NOON)
 
     answer = client.get(QUEUE, {"ahead": f"{first} {' '.join(ahead)}"})
 
     (gone,) = re.findall(r'data-gone="([^"]*)"', answer.content.decode())
     assert set(gone.split()) == {key_of(response) for response in careless.responses.all()}
+
+
+def test_the_page_shows_required_checks_alone_until_the_reviewer_chooses(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"first": 1}})
+    worker = WorkerFactory()
+    required, further = submitted(campaign, worker=worker), submitted(campaign, worker=worker)
+
+    assert held(client.get(QUEUE)) == [key_of(required)]
+    client.post(judge_address(required), {"verdict": "GOOD"})
+    done = client.get(QUEUE).content.decode()
+    assert "All required checks are done" in done
+    assert held(client.get(QUEUE, {"only": "all"})) == [key_of(further)]
+
+    submitted(campaign)
+    assert len(held(client.get(QUEUE))) == 2
+
+
+def test_without_required_checks_the_page_shows_what_helps(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": NO_REQUIRED_CHECKS})
+    response = submitted(campaign)
+
+    assert held(client.get(QUEUE)) == [key_of(response)]
 
 
 def test_after_a_verdict_that_leads_to_an_exclusion_the_worker_is_not_shown_again(client):
@@ -465,7 +487,7 @@ def test_the_page_takes_the_same_queries_for_a_worker_of_many_captions(
     worker = WorkerFactory()
     for _ in range(25):
         submitted(campaign, worker=worker)
-    client.get(QUEUE)
+    client.get(QUEUE, {"only": "all"})
 
     with django_assert_max_num_queries(51):
         page = client.get(QUEUE)

@@ -62,7 +62,7 @@ def campaign_of(slug, review, *, others=4):
 
 
 def page_of(client, campaign):
-    return client.get(f"/review/{campaign.slug}/").content.decode()
+    return client.get(f"/review/{campaign.slug}/", {"only": "all"}).content.decode()
 
 
 def items_in(page):
