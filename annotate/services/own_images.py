@@ -30,6 +30,9 @@ KEY_LENGTH = 20
 # Files that systems add to folders and archives.
 SYSTEM_FILES = {"thumbs.db", "desktop.ini"}
 SYSTEM_FOLDER = "__MACOSX"
+NAME_TAKEN = (
+    "has the name of another image of this split; rename it, or import it into another split"
+)
 
 
 class OwnFile(NamedTuple):
@@ -165,6 +168,7 @@ class _Importer:
         self._counts = counts
         own = Image.objects.filter(split=split, source=ImageSource.OWN)
         self._names = dict(own.values_list("sha256", "file_name"))
+        self._taken = {comparable(name) for name in self._names.values()}
         self._waiting: list[Image] = []
 
     def add(self, file: OwnFile) -> None:
@@ -175,8 +179,11 @@ class _Importer:
         if sha256 in self._names:
             self._count_known(file.name, self._names[sha256])
             return
+        if comparable(file.name) in self._taken:
+            raise BrokenImage(NAME_TAKEN)
         self._waiting.append(self._stored(file, content, sha256))
         self._names[sha256] = file.name
+        self._taken.add(comparable(file.name))
         if len(self._waiting) == BATCH:
             self.save()
 
@@ -227,13 +234,8 @@ class _Importer:
             if image.sha256 in names:
                 self._count_known(image.file_name, names[image.sha256])
             elif comparable(image.file_name) in taken:
-                reason = (
-                    "has the name of another image of this split; rename it, or import it into "
-                    "another split"
-                )
-                self._counts.broken.append(BrokenFile(image.file_name, reason))
+                self._counts.broken.append(BrokenFile(image.file_name, NAME_TAKEN))
             else:
-                taken.add(comparable(image.file_name))
                 new.append(image)
         Image.objects.bulk_create(new)
         self._counts.new += len(new)

@@ -193,6 +193,18 @@ def test_another_content_of_the_same_name_does_not_replace_an_image(folder):
     assert Image.objects.get().sha256 == sha256
 
 
+def test_a_copy_of_a_file_whose_name_is_taken_is_imported(folder):
+    photograph(folder / "a.jpg")
+    import_folder(folder)
+    photograph(folder / "a.jpg", color="blue")
+    photograph(folder / "b.jpg", color="blue")
+
+    counts = import_folder(folder)
+
+    assert (counts.new, counts.duplicates, len(counts.broken)) == (1, [], 1)
+    assert names() == {"a.jpg", "b.jpg"}
+
+
 def test_the_same_file_may_be_in_two_splits(folder):
     photograph(folder / "a.jpg")
     import_folder(folder)
