@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from background.failures import note_failure
+from background.failures import note_failure, solve_failure
 from background.jobs.requests import fingerprint_of
 from background.jobs.work import News, Result, UnknownKind, kind_named
 from background.models import FailureSource, Job, JobLine, JobQuerySet, JobStatus
@@ -29,6 +29,8 @@ PAUSE = timedelta(seconds=15)
 NO_LEASE: dict[str, Any] = {"run": None, "doubted_at": None}
 # Before a postponed job is started again.
 POSTPONED_BY = timedelta(seconds=3)
+# Columns that are equal in jobs for the same work.
+SAME_WORK = ("kind", "arguments", "about_type", "about_id", "team")
 # What a further attempt begins with.
 ANEW: dict[str, Any] = {"step": "", "done": 0, "total": None}
 
@@ -130,10 +132,11 @@ def hold(*, job: Job) -> bool:
 
 @transaction.atomic
 def finish(*, job: Job, result: Result, at: datetime) -> bool:
-    """End the job with its result; return False if this worker has lost it."""
+    """End the job with its result, and the failures of earlier jobs for the same work; return False
+    if this worker has lost it."""
     has_total = Job.objects.filter(pk=job.pk, total__isnull=False).exists()
     values: dict[str, Any] = {"done": F("total")} if has_total else {}
-    return _end(
+    is_ended = _end(
         job,
         JobStatus.DONE,
         result.text or "Done.",
@@ -143,6 +146,13 @@ def finish(*, job: Job, result: Result, at: datetime) -> bool:
         result_file=result.file,
         **values,
     )
+    if is_ended:
+        same = {name: getattr(job, name) for name in SAME_WORK}
+        for key in Job.objects.filter(status=JobStatus.FAILED, **same).values_list(
+            "key", flat=True
+        ):
+            solve_failure(source=FailureSource.JOB, subject=str(key), at=at)
+    return is_ended
 
 
 @transaction.atomic

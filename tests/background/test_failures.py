@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from background.failures import FailureOver, end_failure, note_failure, solve_failure
 from background.gauges import Gauges
-from background.jobs.leases import fail, take
+from background.jobs.leases import fail, finish, take
 from background.jobs.requests import JOBS_ARE_KEPT, delete_old_failures, request_job, run_again
+from background.jobs.work import Result
 from background.models import (
     Delivery,
     DeliveryStatus,
@@ -60,6 +61,17 @@ def test_running_the_job_again_ends_its_failure():
     run_again(job=job, user=None, at=NOON)
 
     assert not Failure.objects.open().exists()
+
+
+def test_the_same_work_ends_the_failure_of_an_earlier_job_when_it_succeeds():
+    campaign = CampaignFactory()
+    failed_job(campaign)
+    failed_job(CampaignFactory())
+    request_job(kind="report", arguments={}, user=None, at=NOON, about=campaign)
+
+    finish(job=take(at=NOON), result=Result(), at=NOON)
+
+    assert [failure.about for failure in Failure.objects.exclude(ended_at=None)] == [campaign]
 
 
 def test_a_problem_of_a_sync_is_a_failure_once_it_came_back_often():
