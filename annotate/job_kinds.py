@@ -8,17 +8,17 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import Team
 from annotate.exports.formats import FORMATS
 from annotate.exports.images import ImageFile, image_files
 from annotate.exports.tables import Extra
 from annotate.kinds.exporting import content_of, export_archive
-from annotate.models import Release
+from annotate.models import CaptionSet, Release
 from annotate.services import caption_sets, imports, own_images, selections, uploads
 from annotate.services.own_images import OwnFile
 from annotate.services.reports import create_report
 from annotate.services.uploads import Upload
 from background.jobs.work import JobFailed, JobKind, Result, Work, register
+from background.models import Job
 from corpora.errors import DomainError
 from corpora.wording import counted
 from shared.files import SUFFIX
@@ -120,7 +120,7 @@ def import_dataset(work: Work) -> Result:
         work.step(f"Importing {name}")
         path = uploads.uploaded_path(upload, name)
         try:
-            lines = _import_part(part, path, arguments, work.job.team)
+            lines = _import_part(part, path, work.job)
         except DomainError as error:
             # The file has a number as its name here, which would tell nobody anything.
             raise JobFailed(str(error).replace(str(path), name)) from error
@@ -134,10 +134,9 @@ def import_dataset(work: Work) -> Result:
 PARTS = ("classes", "hierarchy", "images", "boxes", "coco", "captions")
 
 
-def _import_part(
-    part: str, path: Path, arguments: Mapping[str, Any], team: Team | None
-) -> list[str]:
+def _import_part(part: str, path: Path, job: Job) -> list[str]:
     """Import one file of a dataset; return the result in words."""
+    arguments, team = job.arguments, job.team
     split = arguments.get("split", "")
     # An operator can share what is imported with all teams.
     owner = None if arguments.get("shared") else team
@@ -161,10 +160,10 @@ def _import_part(
                 coco_counts.images.in_words("image"),
                 coco_counts.boxes.in_words("box", "boxes"),
             ]
-    name = arguments["caption_set"]
-    given = caption_sets.import_captions(
-        path=path, split=split, name=name, team=team, at=timezone.now()
-    )
+    name, at = arguments["caption_set"], job.asked_at
+    if CaptionSet.objects.filter(name=name, created_at=at).exists():
+        return [f"The set {name} was created before the job was interrupted."]
+    given = caption_sets.import_captions(path=path, split=split, name=name, team=team, at=at)
     skipped = f", {given.skipped:,} of unknown images skipped" if given.skipped else ""
     return [f"{counted(given.new, 'caption')} in the set {name}{skipped}."]
 

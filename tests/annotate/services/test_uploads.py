@@ -15,6 +15,7 @@ from PIL import Image as Picture
 from accounts.services.teams import first_team
 from annotate.models import Box, CaptionSet, Image, ObjectClass
 from annotate.services import uploads
+from background.jobs.work import WorkerStopped
 from background.models import Job, JobStatus
 from corpora.reading.zip_files import UnsafeName, safe_name
 from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
@@ -378,7 +379,7 @@ def test_safe_names_have_slashes():
 # Datasets
 
 
-def test_a_coco_file_and_its_captions_are_imported(client, settings):
+def upload_coco_with_captions(client):
     instances = {
         "images": [{"id": 7, "width": 10, "height": 10, "file_name": "7.jpg"}],
         "categories": [{"id": 1, "name": "dog"}],
@@ -400,11 +401,34 @@ def test_a_coco_file_and_its_captions_are_imported(client, settings):
         },
     )
 
+
+def test_a_coco_file_and_its_captions_are_imported(client, settings):
+    upload_coco_with_captions(client)
+
     (job,) = run_jobs()
 
     assert job.status == JobStatus.DONE, job.error
     assert Box.objects.get().object_class.name == "dog"
     assert CaptionSet.objects.get().name == "coco-val"
+    assert stored_uploads(settings) == []
+
+
+def test_a_job_that_was_stopped_after_it_had_imported_captions_goes_on(
+    client, settings, monkeypatch
+):
+    def stop(key):
+        raise WorkerStopped
+
+    upload_coco_with_captions(client)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(uploads, "drop_upload", stop)
+        with pytest.raises(WorkerStopped):
+            run_jobs()
+
+    (job,) = run_jobs()
+
+    assert job.status == JobStatus.DONE, job.error
+    assert CaptionSet.objects.get().captions.count() == 1
     assert stored_uploads(settings) == []
 
 
