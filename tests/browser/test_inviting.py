@@ -21,6 +21,7 @@ from tests.jobs import run_jobs
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 CAPTION = "A cat with green eyes looks straight at the camera."
+TOO_FEW = "The people who joined cannot finish this: invite at least 1 more."
 SECRET = "a secret of both sites, and of nobody else"
 
 
@@ -88,7 +89,7 @@ def test_after_an_exclusion_that_leaves_too_few_the_overview_asks_for_one_more(
         work(client, Person.join(link, f"{name} of {campaign}"), campaign)
     reconcile(campaign)
     overview = f"{site}/campaigns/{campaign.slug}/"
-    too_few = page.get_by_text("The people who joined cannot finish this: invite at least 1 more.")
+    too_few = page.get_by_text(TOO_FEW)
     page.goto(overview)
     expect(page.get_by_text("2 of 2 wanted")).to_be_visible()
     expect(too_few).to_be_hidden()
@@ -103,6 +104,31 @@ def test_after_an_exclusion_that_leaves_too_few_the_overview_asks_for_one_more(
     page.get_by_role("button", name="Sync now").click()
     run_jobs()
     page.goto(overview)
+
+    expect(too_few).to_be_visible()
+    page.get_by_role("region", name="Next").get_by_role("link", name="Invite people").click()
+    expect(too_few).to_be_visible()
+
+
+def test_after_a_withdrawal_that_leaves_too_few_both_pages_ask_for_one_more(
+    page: Page, phone: Page, site, researcher, campaign
+):
+    link = link_of(campaign)
+    Person.join(link, f"Ben of {campaign}")
+    join(phone, link, "Mia who leaves")
+    reconcile(campaign)
+    too_few = page.get_by_text(TOO_FEW)
+    page.goto(f"{site}/campaigns/{campaign.slug}/")
+    expect(page.get_by_text("0 of 2 wanted")).to_be_visible()
+    expect(too_few).to_be_hidden()
+
+    phone.get_by_role("navigation").get_by_role("link", name="Account").tap()
+    phone.get_by_role("link", name="Withdraw my work").tap()
+    phone.get_by_label("I want to withdraw my work").check()
+    phone.get_by_role("button", name="Withdraw my work").tap()
+    expect(phone.get_by_text("was withdrawn on").first).to_be_visible()
+    sync_campaigns()  # as the clock does
+    page.reload()
 
     expect(too_few).to_be_visible()
     page.get_by_role("region", name="Next").get_by_role("link", name="Invite people").click()
