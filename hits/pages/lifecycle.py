@@ -194,9 +194,7 @@ class BudgetForm(ChangeForm):
 
 
 class RewardForm(ChangeForm):
-    value = Dollars(
-        label="Reward for one assignment, in US dollars", least="0.01", most="999999.99"
-    )
+    value = Dollars(label="New reward, in US dollars", least="0.01", most="999999.99")
 
     @staticmethod
     def present(campaign: Campaign) -> object:
@@ -205,7 +203,7 @@ class RewardForm(ChangeForm):
     def change(self, campaign: Campaign, **by: Any) -> str:
         reward, seen = self.cleaned_data["value"], Decimal(self.cleaned_data["seen"])
         changed = lifecycle.change_reward(campaign=campaign, reward=reward, seen=seen, **by)
-        return f"New HITs pay ${changed.config.hit.reward} for one assignment."
+        return f"New work pays a reward of ${changed.config.hit.reward}."
 
 
 class ShareForm(ChangeForm):

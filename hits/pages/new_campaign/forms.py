@@ -305,7 +305,8 @@ class RewardForm(StepForm):
         label="Reward for one assignment, in US dollars",
         least="0.00",
         most="999999.99",
-        help_text="0 for your own people or a panel, if they are not paid here.",
+        help_text="An assignment is one task page that a worker fills in. 0 for your own people or "
+        "a panel, if they are not paid here.",
     )
     hit__images = Whole(
         label="Tasks in one assignment",

@@ -545,6 +545,16 @@ def test_finishing_shows_its_consequences_first(signed_in):
     assert Campaign.objects.get().status == "RUNNING"
 
 
+@pytest.mark.parametrize("page", ["finish/confirm", "pause/confirm", "change"])
+def test_researchers_of_own_people_read_of_task_pages_and_of_no_assignments(signed_in, page):
+    CampaignFactory(slug="pilot", tasks=1, config={"workers": {"who": "own"}})
+
+    text = " ".join(signed_in.get(f"/campaigns/pilot/{page}/").content.decode().split())
+
+    assert "ask pages that nobody has begun" in text
+    assert "assignment" not in text.lower()
+
+
 def test_pausing_shows_its_consequences_first(signed_in):
     CampaignFactory(slug="pilot")
 
