@@ -226,7 +226,7 @@ class ReleaseForm(forms.Form):
         lacking = self.lacking_together if is_together else self.lacking
         if lacking and not values.get("partial"):
             raise forms.ValidationError(
-                "The campaign is not complete: its overview says what it waits for. Choose a "
+                "The campaign is not complete: the list above says what is missing. Choose a "
                 "partial release for what is there."
             )
         splits, percent = values.pop("hidden_splits", []), values.pop("hidden_percent", None)

@@ -26,7 +26,7 @@ def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "image 0123abcd has 0 of 11 captions" in page
-    assert "The campaign is not complete: its overview says" in page
+    assert "The campaign is not complete: the list above says what is missing." in page
     assert not Release.objects.exists()
 
 
