@@ -63,7 +63,7 @@ class BackupCommand(FolderCommand):
             raise CommandError(str(error)) from error
         self._record(folder, written, at, "")
         self.stdout.write(f"The backup is in {folder}. It was read back without errors.")
-        if keep and (deleted := delete_older(parent, keep=keep)):
+        if keep and (deleted := delete_older(parent, made=folder, keep=keep)):
             self.stdout.write(f"Older backups deleted: {deleted}.")
 
     def _record(self, folder: Path, written: Written, at: datetime, error: str) -> None:

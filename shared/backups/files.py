@@ -72,14 +72,15 @@ def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
     return written
 
 
-def delete_older(parent: Path, *, keep: int) -> int:
+def delete_older(parent: Path, *, made: Path, keep: int) -> int:
     """Delete all but the newest of this site's backups that are named after their time in this
-    folder; return how many.
+    folder; return how many. `made` is the newest: a later name is of a clock that was ahead.
 
     Others are not touched: a backup with a name of its own was made to be kept, the other site has
     its own number, and nobody says that a folder without a list of contents is a backup.
     """
-    backups = sorted(path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
+    own = (path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
+    backups = sorted(own, key=lambda folder: (folder <= made, folder))
     for folder in backups[:-keep]:
         # Without its list, a folder whose deletion is interrupted is no backup.
         (folder / CONTENTS).unlink(missing_ok=True)

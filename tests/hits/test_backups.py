@@ -197,6 +197,17 @@ def test_a_folder_of_backups_keeps_the_newest_and_touches_nothing_else(backup):
         call_command("backup", str(backup), "--keep", "0")
 
 
+def test_a_folder_of_backups_keeps_the_one_just_made_after_a_clock_was_ahead(backup):
+    for name in ("2026-01-01T000000Z", "2126-01-01T000000Z", "2126-01-02T000000Z"):
+        call_command("backup", str(backup / name))
+
+    call_command("backup", str(backup), "--keep", "2")
+
+    kept = sorted(path.name for path in backup.iterdir())
+    assert kept[0] == "2026-01-01T000000Z"
+    assert "2026-01-01T000000Z" < kept[1] < "2126"
+
+
 def test_backups_that_two_processes_delete_at_once_are_gone(backup, monkeypatch):
     for day in (1, 2, 3):
         call_command("backup", str(backup / f"2026-01-0{day}T000000Z"))
@@ -205,11 +216,11 @@ def test_backups_that_two_processes_delete_at_once_are_gone(backup, monkeypatch)
     def delete_first(folder):
         monkeypatch.setattr(shutil, "rmtree", original)
         (folder / "database").unlink()
-        files.delete_older(backup, keep=1)
+        files.delete_older(backup, made=backup / "2026-01-03T000000Z", keep=1)
         original(folder)
 
     monkeypatch.setattr(shutil, "rmtree", delete_first)
-    files.delete_older(backup, keep=1)
+    files.delete_older(backup, made=backup / "2026-01-03T000000Z", keep=1)
 
     assert [path.name for path in backup.iterdir()] == ["2026-01-03T000000Z"]
 
