@@ -17,6 +17,7 @@ from marketplace.services.accounts import (
     LONGEST_NAME,
     MOST_INVITATION_DAYS,
     MOST_INVITATION_USES,
+    normal_name,
 )
 from marketplace.services.mail_invitations import MOST_ADDRESSES, addresses_in
 from marketplace.services.operators import MOST_MONEY
@@ -119,7 +120,7 @@ class NewWorkersForm(forms.Form):
 
     def clean_names(self) -> list[str]:
         lines = self.cleaned_data["names"].splitlines()
-        names = list(dict.fromkeys(filter(None, (" ".join(line.split()) for line in lines))))
+        names = list(dict.fromkeys(filter(None, map(normal_name, lines))))
         if not names:
             raise forms.ValidationError("Enter at least one name.")
         if len(names) > MOST_NEW_WORKERS:

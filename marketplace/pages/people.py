@@ -157,7 +157,7 @@ def _sign_in_again(request: HttpRequest, invited: Invited) -> None:
     and its cookie, for the one to a second press."""
     made = Membership.objects.filter(
         group=invited.group,
-        worker__name=" ".join(request.POST.get("name", "").split()),
+        worker__name=accounts.normal_name(request.POST.get("name", "")),
         joined_at__gt=clock.now() - JUST_NOW,
     )
     if membership := made.select_related("worker").first():

@@ -73,9 +73,10 @@ def _make_account(
 
 def _made_just_now(*, name: str, password: str, at: datetime) -> Worker | None:
     """The account that the same form has made a moment ago."""
+    name = normal_name(name)
     if not name.isprintable():
         return None
-    recent = Worker.objects.filter(name=" ".join(name.split()), is_member=False)
+    recent = Worker.objects.filter(name=name, is_member=False)
     made = recent.filter(created_at__gt=at - SENT_AGAIN_WITHIN).first()
     return made if made and _is_password_of(made, password) else None
 
@@ -127,6 +128,7 @@ def accept_invitation(
 
 def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:
     """Return the worker with this name and password; raises SignInRefused, TooManyAttempts."""
+    name = normal_name(name)
     count_attempt(what="sign-in from", who=address, most=settings.ATTEMPTS_PER_ADDRESS, at=at)
     count_attempt(what="sign-in as", who=name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
     # Names are always printable, and PostgreSQL refuses a NUL in a query.
@@ -228,8 +230,14 @@ def end_all_sessions(*, worker: Worker) -> Worker:
     return worker
 
 
+def normal_name(name: str) -> str:
+    """The name as it is stored. Devices send one letter as different characters: macOS an "é" as
+    an "e" and an accent."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
 def _name(name: str) -> str:
-    name = " ".join(name.split())
+    name = normal_name(name)
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         text = _("Enter a name of 1 to {most} characters.").format(most=LONGEST_NAME)
         raise AccountRefused(text, field="name")

@@ -110,6 +110,7 @@ def plan_of(group: PeopleGroup) -> GroupPlan:
 def _checked(plan: GroupPlan) -> dict[str, str]:
     texts = {name: value for name, value in vars(plan).items() if isinstance(value, str)}
     fields = {name: value.replace("\r\n", "\n").strip() for name, value in texts.items()}
+    fields["name"] = accounts.normal_name(fields["name"])
     for name, value in fields.items():
         if not value or "\0" in value:
             raise GroupRefused("This text is needed: people read it before they join.", field=name)

@@ -20,6 +20,7 @@ from marketplace.models import (
     WorkerBlock,
 )
 from marketplace.services import money
+from marketplace.services.accounts import normal_name
 
 MOST_RECIPIENTS = 100
 # The rejected assignments of the lowest approval rate are 99 times as many, and have to be stored.
@@ -81,7 +82,7 @@ class WorkerProfile:
 def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> Worker:
     """The worker with this name; the profile is applied each time."""
     worker, created = Worker.objects.get_or_create(
-        name=name, defaults={**profile.values(), "created_at": at}
+        name=normal_name(name), defaults={**profile.values(), "created_at": at}
     )
     if not created and profile.values():
         Worker.objects.filter(pk=worker.pk).update(**profile.values())

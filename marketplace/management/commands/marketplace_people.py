@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from marketplace.management.base import DomainCommand
 from marketplace.models import PeopleGroup
 from marketplace.services import people_work
+from marketplace.services.accounts import normal_name
 from shared.tables import csv_lines
 
 
@@ -27,7 +28,7 @@ class Command(DomainCommand):
         parser.add_argument("--before", metavar="DAY", help="only tasks sent before this day")
 
     def handle(self, *, group: str, withdrawals: bool, **options: Any) -> None:
-        people_group = PeopleGroup.objects.filter(name=group).first()
+        people_group = PeopleGroup.objects.filter(name=normal_name(group)).first()
         if people_group is None:
             raise CommandError(f"There is no group of people called {group!r}.")
         if withdrawals:

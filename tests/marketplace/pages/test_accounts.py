@@ -66,6 +66,19 @@ def test_an_invitation_makes_an_account_that_is_signed_in(client, settings):
     assert is_signed_in(client)
 
 
+def test_a_name_is_the_same_however_the_device_sends_it(client, settings):
+    settings.SIGN_UP_IS_OPEN = True
+    client.post("/sign-up", {**ACCOUNT, "name": "Zoe\u0301  Ada"})
+
+    again = Client().post("/sign-in", {"name": "Zo\u00e9 Ada", "password": PASSWORD})
+    spaced = Client().post("/sign-in", {"name": "Zoe\u0301   Ada", "password": PASSWORD})
+    other = Client().post("/sign-up", {**ACCOUNT, "name": "Zo\u00e9 Ada", "password": "x" * 20})
+    call_command("marketplace_worker", "Zoe\u0301 Ada")
+
+    assert [each.status_code for each in (again, spaced, other)] == [303, 303, 400]
+    assert Worker.objects.get().name == "Zo\u00e9 Ada"
+
+
 @pytest.mark.parametrize("is_invited", [True, False])
 def test_a_form_that_is_sent_twice_makes_one_account_and_signs_in_twice(settings, is_invited):
     settings.SIGN_UP_IS_OPEN = True

@@ -109,6 +109,13 @@ def test_who_presses_join_again_before_the_answer_comes_is_signed_in(password):
     assert Worker.objects.count() == Membership.objects.count() == 1
 
 
+def test_a_group_has_the_same_name_however_the_device_sends_it():
+    make_group(name="Zo\u00e9s group")
+
+    with pytest.raises(errors.GroupRefused, match="already"):
+        make_group(name="Zoe\u0301s  group")
+
+
 def test_only_the_form_that_made_an_account_signs_in_and_not_for_long():
     group = make_group()
     address, fields = form_of_joining(group)
