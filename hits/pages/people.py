@@ -138,7 +138,7 @@ def _act(campaign: Campaign, request: HttpRequest, form: forms.Form) -> str:
         before = f" {earlier} had been invited before and get no second mail." if earlier else ""
         return f"{new} new on the list. Their mails are being sent.{before}"
     people.make_group(campaign, {**values, "language": _language_of_pages(campaign)})
-    return "People can join now. Send them the link."
+    return "The link is made: people can join now."
 
 
 def _language_of_pages(campaign: Campaign) -> str:
@@ -157,7 +157,7 @@ def _group_of(campaign: Campaign, number: str) -> int:
 
 
 def _page(request: HttpRequest, campaign: Campaign, sent: forms.Form | None) -> HttpResponse:
-    problem, groups, short = "", [], []
+    problem, groups, short, numbers = "", [], [], None
     is_open = campaign.status == CampaignStatus.RUNNING and campaign.hit_types.exists()
     if is_open:
         try:
@@ -165,7 +165,8 @@ def _page(request: HttpRequest, campaign: Campaign, sent: forms.Form | None) -> 
             if groups:
                 # As it is, like the numbers beside it: the latest sync may be minutes old.
                 missing = people_missing(campaign, people.members_of(campaign))
-                short = short_of_people(campaign, progress(campaign), missing=missing)
+                numbers = progress(campaign)
+                short = short_of_people(campaign, numbers, missing=missing)
         except DomainError as error:
             problem = str(error)
     new = GroupForm(initial=_texts(request, campaign))
@@ -179,6 +180,7 @@ def _page(request: HttpRequest, campaign: Campaign, sent: forms.Form | None) -> 
         "groups": [_shown(campaign, group, sent) for group in groups],
         "form": sent if isinstance(sent, GroupForm) else new,
         "short": short,
+        "progress": numbers,
         "needed": campaign.config.wanted,
         "errors": sent.non_field_errors() if sent else [],
     }

@@ -13,6 +13,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
 from tests.factories import ImageFactory, TeamFactory, UserFactory
 from tests.hits.conftest import make_campaign
+from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,6 +131,18 @@ def test_too_few_people_are_told_where_others_are_invited_whatever_the_latest_sy
 
     assert f"invite at least {wanted - 1} more" in one
     assert not enough.strip()
+
+
+def test_the_page_counts_what_came_and_leads_to_what_is_next(client, campaign, page):
+    link = make_link(client, page)
+    work(client, Person.join(link, f"Ada of {campaign}"), campaign)
+    reconcile(campaign)
+
+    polled = shown(client, page).select_one("#needed")
+
+    wanted = 4 * campaign.config.wanted
+    assert f"1 of {wanted} wanted captions have come." in " ".join(polled.text.split())
+    assert polled.select_one("a")["href"] == campaign.get_absolute_url()
 
 
 def test_a_name_that_is_taken_is_refused_at_its_field(client, page):
