@@ -127,3 +127,29 @@ def test_excess_hits_are_expired_the_last_ones_first(requester):
     assert once == [HitStatus.OPEN] * 2 + [HitStatus.EXPIRED] * 2
     # Until a listing, the slots of the expired HITs count as outstanding.
     assert twice == once
+
+
+def test_only_as_many_hits_are_expired_as_the_budget_lacks(requester):
+    """As after a restored backup, which does not know what was spent since."""
+    campaign = make_campaign(tasks=4)
+    reconcile(campaign)
+    opened = list(Hit.objects.order_by("pk"))
+    cost = sum(hit.slots * (hit.reward + hit.fee) for hit in opened)
+    lacking = cost / 4 / 2
+    Campaign.objects.filter(pk=campaign.pk).update(budget=cost - lacking)
+
+    reconcile(campaign, steps=[top_up.top_up], is_whole=False)
+
+    assert [status_of(hit) for hit in opened] == [HitStatus.OPEN] * 3 + [HitStatus.EXPIRED]
+
+
+def test_a_hit_with_fewer_unwanted_slots_than_free_ones_stays_open(requester):
+    campaign = make_campaign(tasks=4)
+    reconcile(campaign)
+    last = Hit.objects.latest("pk")
+    Hit.objects.filter(pk=last.pk).update(slots=2, available=2)
+
+    reconcile(campaign, steps=[top_up.top_up], is_whole=False)
+
+    # One slot more than there are tasks.
+    assert {status_of(hit) for hit in Hit.objects.all()} == {HitStatus.OPEN}
