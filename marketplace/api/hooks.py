@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.api.errors import ServiceFault, Throttled
+from marketplace.errors import DomainError
 from marketplace.pages.links import sign_in_url
 from marketplace.services import rehearsals
 from marketplace.services.sweep import sweep
@@ -74,7 +75,7 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
             raise Http404
         try:
             result = change(json.loads(request.body or b"{}"))
-        except (TypeError, ValueError, KeyError, ArithmeticError) as error:
+        except (TypeError, ValueError, KeyError, ArithmeticError, DomainError) as error:
             return JsonResponse({"error": str(error)}, status=400)
         return JsonResponse({"now": clock.now().timestamp(), **(result or {})})
 

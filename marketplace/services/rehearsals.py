@@ -78,5 +78,7 @@ def _like(default: Any, name: str, value: Any) -> Any:
     if isinstance(default, timedelta):
         return timedelta(seconds=float(value))
     if isinstance(default, Decimal):
-        return Decimal(str(value))
+        number = Decimal(str(value))
+        int(number)  # or an error: it is NaN or infinite
+        return number
     return type(default)(value)

@@ -23,6 +23,10 @@ def test_the_hooks_are_not_there_unless_switched_on(marketplace, settings, path)
         ("settings", {"MTURK_NO_SUCH_THING": 1}),
         ("settings", {"MTURK_LISTING_LAG": "soon"}),
         ("settings", {"MTURK_FEE_SHARE": "a lot"}),
+        ("settings", {"MTURK_MOST_REWARD": "NaN"}),
+        ("requesters", {"name": "lab", "balance": "NaN"}),
+        ("requesters", {"name": "lab", "balance": "Infinity"}),
+        ("requesters", {"name": "lab", "balance": "-5"}),
         ("workers", {}),
     ],
 )
