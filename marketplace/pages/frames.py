@@ -9,7 +9,7 @@ worker), `late`, `over` (submitted with other answers, or returned), or `refused
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,7 +179,16 @@ def _refused(
         is_plain = participation is not None or (worker is not None and worker.is_member)
         message = plainly(error) if is_plain else str(error)
         home = home_of(worker) if worker is not None and participation is None else None
-        return _problem(request, message, status=error.status, outcome=outcome, home=home)
+        texts = _texts(request) if outcome == "late" else []
+        return _problem(
+            request, message, status=error.status, outcome=outcome, home=home, texts=texts
+        )
+
+
+def _texts(request: HttpRequest) -> list[str]:
+    """The texts of the answers, which the worker's page has lost by sending them."""
+    fields = (values for name, values in _fields(request) if name not in answers.RESERVED)
+    return [text for values in fields for text in values if text.strip()]
 
 
 def _form(
@@ -253,10 +262,11 @@ def _problem(
     status: int,
     outcome: str = "refused",
     home: Home | None = None,
+    texts: Sequence[str] = (),
 ) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"outcome": outcome, "message": message}, status=status)
-    context: dict[str, object] = {"problem": message, "is_over": outcome != "refused"}
+    context: dict[str, object] = {"problem": message, "outcome": outcome, "texts": texts}
     if home is not None:
         context["home"] = home
     return render(request, "marketplace/problem.html", context, status=status)

@@ -5,6 +5,7 @@ export const MESSAGES = {
   accepted: "marketplace:submitted",
   last: "marketplace:submitted-last",
   over: "marketplace:over",
+  late: "marketplace:late",
 };
 
 if (globalThis.window && window.parent !== window) {

@@ -87,8 +87,10 @@ function mountSubmission(frame) {
     // The frame's own site may differ from ours, so what counts is which window it came from.
     // It is a hint and no more: what was submitted, the server knows.
     if (event.source !== frame.contentWindow) return;
-    // Submitted in another tab, returned, or too late: this page anew says which, and what next.
+    // Submitted in another tab, or returned: this page anew says which, and what next.
     if (event.data === "marketplace:over") location.reload();
+    // The frame shows what was written.
+    if (event.data === "marketplace:late") document.querySelector("[data-time-over]").hidden = false;
     const isLast = event.data === "marketplace:submitted-last";
     if (event.data !== "marketplace:submitted" && !isLast) return;
     // To whatever site is in the frame by now: it says nothing that is worth keeping from one.

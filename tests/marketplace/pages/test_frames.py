@@ -179,6 +179,17 @@ def test_a_task_page_learns_that_the_time_is_over_or_the_hit_was_returned(worker
     assert send(returned).json()["outcome"] == "refused"
 
 
+def test_the_text_of_a_late_answer_is_shown_to_be_copied(worker):
+    late = assignments.accept(worker=worker, hit_type=open_hit().hit_type, at=clock.now())
+    type(late).objects.filter(pk=late.pk).update(deadline=clock.now())
+
+    page = send(late, accept="text/html", caption="A <dog>.\nOn a mat.", workerId="W1", empty=" ")
+
+    body = BeautifulSoup(page.content, "lxml").body
+    assert (page.status_code, body["data-submission"]) == (409, "late")
+    assert [text.text for text in body.select("blockquote")] == ["A <dog>.\nOn a mat."]
+
+
 def test_a_task_page_can_ask_whether_it_may_submit_in_the_background():
     reply = Client().get("/mturk/externalSubmit", headers={"Accept": "application/json"})
 
