@@ -45,12 +45,12 @@ def campaign(client, marketplace, requester) -> Campaign:
     return campaign
 
 
-def make_due(campaign: Campaign) -> None:
-    """End the review window."""
-    review = {**campaign.config_json["review"], "approve_after_hours": 0}
+def make_due(campaign: Campaign, hours: int = 0) -> None:
+    """Let the review window take so many hours."""
+    review = {**campaign.config_json["review"], "approve_after_hours": hours}
     campaign.config_json = {**campaign.config_json, "review": review}
     campaign.save()
-    del campaign.__dict__["config"]
+    campaign.__dict__.pop("config", None)
 
 
 def assignments() -> list[Assignment]:
@@ -131,6 +131,18 @@ def test_a_payment_whose_outcome_is_unknown_is_not_rejected_and_is_made_once(cam
 
     assert set(statuses_there(campaign)) == {"Approved"}
     assert {each.status for each in assignments()} == {APPROVED}
+    assert not Assignment.objects.exclude(deciding="").exists()
+
+
+def test_a_stored_decision_is_carried_out_although_the_clock_was_set_back(campaign):
+    """Otherwise nobody could decide until the review window ends for the second time."""
+    first, *_ = assignments()
+    take_up(keys=[first.pk], submitted_until=timezone.now() + timedelta(minutes=1))
+    make_due(campaign, hours=24)
+
+    assert reconcile(campaign).approved == 1
+
+    assert statuses_there(campaign) == ["Approved", "Submitted", "Submitted"]
     assert not Assignment.objects.exclude(deciding="").exists()
 
 
