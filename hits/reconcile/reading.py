@@ -212,7 +212,8 @@ def _note_unlisted(run: Run, hits: Sequence[Hit]) -> None:
             pending = min(pending, max(0, hit.pending - max(0, number - hit.ingested)))
         hit.pending = pending
         if _is_read(run, hit):
-            hit.unread_since, hit.to_read, hit.read_at = None, None, run.at
+            hit.unread_since = run.at if number < (hit.to_read or 0) else None
+            hit.to_read, hit.read_at = None, run.at
     columns = ["available", "pending", "unread_since", "to_read", "read_at"]
     _store_together(run, hits, partial(store_with_counts, columns=columns))
 
@@ -263,7 +264,8 @@ def _note_listed(run: Run, unstored: Sequence[_ReadHit]) -> None:
         for name, value in listed_values(hit, entry, unread=unread, stored=stored_number).items():
             setattr(hit, name, value)
         hit.listed_at = timezone.now()
-        is_unread = hit in left or not _is_read(run, hit)
+        # The list of assignments may be older than the counts.
+        is_unread = hit in left or unread or not _is_read(run, hit)
         hit.unread_since = hit.unread_since or run.at if is_unread else None
         hit.to_read = min(entry.submitted, hit.slots) if hit in left else None
     columns = ["available", "pending", "status", "expires_at", "listed_at"]

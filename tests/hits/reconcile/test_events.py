@@ -16,9 +16,11 @@ from hits.mturk import sqs as queue_module
 from hits.mturk.sqs import Malformed, digest, parse
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import reconcile
+from hits.reconcile.run import AT_ONCE
 from hits.tasks import sync_campaigns
 from tests.amazon import running_moto
 from tests.hits.conftest import make_campaign
+from tests.hits.faulty_proxy import faulty_proxy
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 from tests.servers import PATIENCE
 
@@ -171,6 +173,28 @@ def test_a_hit_that_waited_is_read_although_no_further_event_names_it(
 
     assert (waiting.ingested, early.ingested, early.api_calls, due.ingested) == (0, 0, 0, 1)
     assert (again.api_calls, Hit.objects.get().unread_since) == (0, None)
+
+
+@pytest.mark.parametrize("at_once", [AT_ONCE, 0], ids=["read at once", "left to a share"])
+def test_a_hit_whose_list_lacked_a_submission_is_read_again_without_an_event(
+    opened, marketplace, queue, settings, monkeypatch, at_once
+):
+    monkeypatch.setattr("hits.reconcile.reading.AT_ONCE", at_once)
+    for worker in marketplace.fresh_workers(2):
+        submit(worker, opened)
+    queue.wait_for(2)
+    with faulty_proxy(marketplace.url) as (settings.MARKETPLACE_URL, faults):
+        faults.rewrite(
+            "ListAssignmentsForHIT",
+            lambda reply: {**reply, "Assignments": reply["Assignments"][:1], "NextToken": None},
+        )
+        partly = take_events(at=timezone.now())
+        faults.mend()
+
+        rest = reconcile(opened, is_whole=False)
+        again = reconcile(opened, is_whole=False)
+
+    assert (partly.ingested, rest.ingested, again.api_calls) == (1, 1, 0)
 
 
 def test_repeats_and_another_order_change_nothing(opened, marketplace, queue):
