@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
@@ -118,6 +118,7 @@ def _create(run: Run, hit: Hit) -> None:
 
 def _expire_excess(run: Run, excess: Excess) -> None:
     """Expire HITs whose free slots are all unwanted, and further HITs that the budget cannot pay.
+    After a listing, delete such HITs that were never created.
 
     The next sync plans new HITs for slots that are still wanted.
     """
@@ -127,12 +128,20 @@ def _expire_excess(run: Run, excess: Excess) -> None:
     expired = run.campaign.hits.filter(status=HitStatus.EXPIRED)
     going = expired.aggregate(slots=Sum("available", default=0))["slots"]
     unwanted, unaffordable = excess.unwanted - going, excess.unaffordable - going
-    for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
-        if hit.available <= unwanted or unaffordable > 0:
+    free = Q(status=HitStatus.OPEN, available__gt=0)
+    if run.sync.listing:
+        free |= Q(status=HitStatus.PLANNED)
+    for hit in run.campaign.hits.filter(free).order_by("-pk"):
+        is_planned = hit.status == HitStatus.PLANNED
+        slots = hit.slots if is_planned else hit.available
+        if slots <= unwanted or unaffordable > 0:
             with run.alone(hit_name(hit)):
-                expire(run, hit)
-            unwanted -= hit.available
-            unaffordable -= hit.available
+                if is_planned:
+                    withdraw_planned(run, run.campaign.hits.filter(pk=hit.pk))
+                else:
+                    expire(run, hit)
+            unwanted -= slots
+            unaffordable -= slots
 
 
 def _superseded(run: Run) -> QuerySet[Hit]:

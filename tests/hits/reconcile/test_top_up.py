@@ -14,7 +14,7 @@ from hits.reconcile import top_up
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
 from hits.services.lifecycle import change_reward
-from tests.factories import HitFactory, UserFactory
+from tests.factories import HitFactory, TaskFactory, UserFactory
 from tests.hits.conftest import make_campaign
 
 # The order of the query for HITs that are too many.
@@ -54,6 +54,7 @@ def status_of(hit):
 
 def test_a_hit_whose_token_may_be_forgotten_waits_for_a_listing(campaign):
     now = timezone.now()
+    TaskFactory(campaign=campaign)
     forgotten = plan(campaign, now - TOKENS_HOLD - timedelta(seconds=1))
     remembered = plan(campaign, now - TOKENS_HOLD + timedelta(minutes=1))
 
@@ -153,3 +154,13 @@ def test_a_hit_with_fewer_unwanted_slots_than_free_ones_stays_open(requester):
 
     # One slot more than there are tasks.
     assert {status_of(hit) for hit in Hit.objects.all()} == {HitStatus.OPEN}
+
+
+def test_excess_hits_that_were_never_created_are_deleted_after_a_listing(campaign):
+    """As after the account had no money, and the work was done in other HITs meanwhile."""
+    plan(campaign, timezone.now() - timedelta(minutes=1))
+
+    done = reconcile(campaign)
+
+    assert done.hits_created == 0
+    assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.OPEN}
