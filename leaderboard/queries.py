@@ -122,7 +122,7 @@ def figures_of(submission: Submission, subset: str = WHOLE) -> dict[str, Any]:
     return dict(scores["subsets"].get(subset, {}) if subset else scores["overall"])
 
 
-def image_count(submission: Submission, subset: str = WHOLE) -> int:
+def image_count(submission: Submission, subset: str) -> int:
     """The number of images whose mean the figures of a scored submission are."""
     scores = submission.scores or {"images": 0}
     return int(scores["subset_images"].get(subset, 0) if subset else scores["images"])

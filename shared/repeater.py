@@ -15,7 +15,7 @@ LONGEST_PAUSE = 10.0
 KNOWN: tuple[type[Exception], ...] = (Error, OSError)
 
 
-def log_problem(context: str, error: Exception, known: tuple[type[Exception], ...] = KNOWN) -> None:
+def log_problem(context: str, error: Exception, known: tuple[type[Exception], ...]) -> None:
     """Log an error: one line if it is known, with a traceback if it is a defect."""
     first, *_ = str(error).splitlines() or [""]
     traceback = None if isinstance(error, known) else error

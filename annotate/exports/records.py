@@ -176,7 +176,7 @@ def import_record(file: ImportedFile, responses: int) -> dict[str, Any]:
 
 
 def save_images(
-    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]] = repeat({})
+    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]]
 ) -> list[ReleasedImage]:
     """Save the release's images and return them; `more` has further keys of each record. It may
     read the tasks twice.
@@ -210,7 +210,7 @@ class ImageRecords:
     def save(
         self,
         tasks: Sequence[Task],
-        more: Iterable[dict[str, Any]] = repeat({}),
+        more: Iterable[dict[str, Any]],
         keywords_shown: Iterable[bool | None] = repeat(False),
     ) -> list[ReleasedImage]:
         """Save the images of these tasks and return them; `more` as in `save_images`.

@@ -217,7 +217,7 @@ class TaskKind(ABC):
         hit = config.hit.model_copy(update=texts)
         return config.model_copy(update={"language": language, "hit": hit})
 
-    def default_texts(self, language: str, style: str = "") -> dict[str, str]:
+    def default_texts(self, language: str, style: str) -> dict[str, str]:
         """The default title and description for captions of this style; in English if they have no
         translation."""
         hit = self.default_hit(style)

@@ -151,7 +151,7 @@ def zipped(files: Iterable[File], *, folder: str, at: datetime) -> Iterator[byte
     yield pipe.take()
 
 
-def bundle(content: Content, chosen: Format, images: Iterable[ImageFile] = ()) -> Iterator[File]:
+def bundle(content: Content, chosen: Format, images: Iterable[ImageFile]) -> Iterator[File]:
     """The files of an export; the manifest, which has their digests, is the last one."""
     entries: list[dict[str, Any]] = []
     for file in _files(content, chosen, images):

@@ -36,7 +36,7 @@ def domains_of_release(release: Release, table: DomainTable | None = None) -> di
     return domains
 
 
-def domains_of_images(release: Release, table: DomainTable | None = None) -> dict[int, str | None]:
+def domains_of_images(release: Release, table: DomainTable | None) -> dict[int, str | None]:
     """The domain of each image by its number; None for an image of no class.
 
     Without a table they are as the release records them. With one they follow from the classes that
@@ -107,7 +107,7 @@ def references_of_release(release: Release, language: str = "") -> dict[int, lis
     return texts
 
 
-def baseline_of_release(release: Release, language: str = "") -> dict[int, str]:
+def baseline_of_release(release: Release, language: str) -> dict[int, str]:
     """The human baseline: a caption of each image by its number."""
     return dict(captions_with_hidden(release, Role.BASELINE, language))
 

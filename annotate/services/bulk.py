@@ -242,7 +242,7 @@ def load(target: Target, rows: Rows) -> tuple[int, int]:
 
 
 def load_columns(
-    target: Target, blocks: Callable[[], Iterator[Columns]], *, only_new: bool = False
+    target: Target, blocks: Callable[[], Iterator[Columns]], *, only_new: bool
 ) -> tuple[int, int]:
     """Write rows that come as blocks of columns; return the same numbers as `load`.
 

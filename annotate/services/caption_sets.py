@@ -30,7 +30,7 @@ class CaptionCounts(NamedTuple):
 
 
 def import_captions(
-    *, path: Path, split: str, name: str, at: datetime, team: Team | None = None
+    *, path: Path, split: str, name: str, at: datetime, team: Team | None
 ) -> CaptionCounts:
     """Create a caption set of the team, or else of the first one, from a COCO captions file.
 
@@ -50,9 +50,9 @@ def import_results(
     path: Path,
     name: str,
     at: datetime,
-    split: str | None = None,
-    release: Release | None = None,
-    team: Team | None = None,
+    split: str | None,
+    release: Release | None,
+    team: Team | None,
 ) -> CaptionCounts:
     """Create a caption set from a file in the COCO results form, such as a model's captions.
 

@@ -86,7 +86,7 @@ def change_draft(
     unfinished: Mapping[str, str],
     seen: str | None,
     at: datetime,
-    removed: Collection[str] = (),
+    removed: Collection[str],
 ) -> None:
     """Store the values of one step; None removes a key, `unfinished` has what is not valid yet.
 

@@ -116,7 +116,7 @@ def import_own_files(
     return counts
 
 
-def check_own_split(split: str, team: Team | None = None) -> None:
+def check_own_split(split: str, team: Team | None) -> None:
     """Raise DomainError unless the team can import own files into a split of this name."""
     check_split(split)
     check_owner(split, team)

@@ -135,7 +135,7 @@ def uploaded_path(upload: Upload, name: str) -> Path:
 
 
 def own_files_of(
-    upload: Upload, *, but: Path | None = None, progress: Callable[[int], Any] = lambda _: None
+    upload: Upload, *, but: Path | None, progress: Callable[[int], Any]
 ) -> list[OwnFile]:
     """The upload's files with those of its archives, which are unpacked now; raises DomainError."""
     target = upload.folder / UNPACKED

@@ -158,8 +158,8 @@ def exchange(
     seconds: float,
     most_bytes: int,
     body: bytes | None = None,
-    headers: Mapping[str, str] | None = None,
-    allows_private: bool = False,
+    headers: Mapping[str, str],
+    allows_private: bool,
 ) -> Answer:
     """Send a request and read the response, all within so many seconds; raises RequestFailed."""
     target, began = parse(url), monotonic()
@@ -169,7 +169,7 @@ def exchange(
             check_public(target.host, addresses)
         # A timeout of 0 would mean a socket that never waits.
         left = max(seconds - (monotonic() - began), 0.001)
-        return _exchange(target, addresses[0], method, body, headers or {}, left, most_bytes)
+        return _exchange(target, addresses[0], method, body, headers, left, most_bytes)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise RequestFailed(f"No answer: {(str(error) or type(error).__name__)[:300]}") from error
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpora.errors import DomainError
-from corpora.reading.files import MalformedFile, Progress, no_progress, short
+from corpora.reading.files import MalformedFile, Progress, short
 from corpora.reading.tables import CsvFile, open_csv
 
 # From the paper: boxes with at least this intersection over union overlap; constraints per image.
@@ -128,7 +128,7 @@ COLUMNS = ("ImageID", "LabelName", *NUMBER_COLUMNS)
 
 
 def read_detections(
-    path: Path, names: Mapping[str, str], progress: Progress = no_progress
+    path: Path, names: Mapping[str, str], progress: Progress
 ) -> dict[str, list[Candidate]]:
     """The boxes of each image by the image's key; `names` are the known classes' names by label.
 

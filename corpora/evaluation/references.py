@@ -75,7 +75,7 @@ def make_references(
     subsets: Mapping[int, str],
     *,
     name: str,
-    language: str = ENGLISH,
+    language: str,
 ) -> References:
     """The references of images, some of which may have no captions; raises NoReferences."""
     if not captions:

@@ -135,9 +135,9 @@ def rank_axes(axes: "Axes") -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def shortened(name: str, most: int = 34) -> str:
+def shortened(name: str) -> str:
     """A name that fits a legend."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    return name if len(name) <= 34 else f"{name[:33]}…"
 
 
 def files_of(name: str, figure: "Figure") -> Files:

@@ -69,7 +69,7 @@ def _setting_for(event_type: EventType, hit: Hit) -> NotificationSetting | None:
 
 
 def event_body(
-    *, event_type: str, hit: Hit, at: datetime, assignment: Assignment | None = None
+    *, event_type: str, hit: Hit, at: datetime, assignment: Assignment | None
 ) -> dict[str, Any]:
     """One event as it appears in a notification document."""
     body = {

@@ -93,7 +93,7 @@ def work_by_person(
 
 
 def _work_in(
-    group: PeopleGroup, since: datetime | None = None, before: datetime | None = None
+    group: PeopleGroup, since: datetime | None, before: datetime | None
 ) -> QuerySet[Assignment]:
     offered = Offer.objects.filter(group=group).values("hit_type")
     work = Assignment.objects.filter(

@@ -128,7 +128,7 @@ def frame_similarity(text: str, other: str) -> float:
 
 
 def copy_flags(
-    caption: Neighbour, config: CampaignConfig, neighbours: Neighbours, given: Sequence[str] = ()
+    caption: Neighbour, config: CampaignConfig, neighbours: Neighbours, given: Sequence[str]
 ) -> list[Flag]:
     """Return the flags of copying, and store the caption for later look-ups. `given` are captions
     of the image that the page showed."""

@@ -55,9 +55,9 @@ def judge_file(
     path: Path,
     reviewer: str | None,
     at: datetime,
-    name: str | None = None,
-    batch: Batch | None = None,
-) -> Batch:
+    name: str | None,
+    batch: Batch,
+) -> None:
     """Store the verdicts of a file whose entries have `response`, `verdict` and optionally
     `reason`, then let the policy decide. Entries that are not verdicts are noted in `batch` and
     skipped.
@@ -68,7 +68,6 @@ def judge_file(
     Raises MalformedFile, before any verdict is stored, if the file cannot be read to its end. If
     something else stops the call, the policy still decides on the verdicts that were stored.
     """
-    batch = batch or Batch()
     with open_entries(path, name=name) as file:
         if file.columns is not None:
             file.require(COLUMNS)
@@ -84,7 +83,6 @@ def judge_file(
         if batch.judged:
             learn(campaign=campaign)
             batch.acts = decide(campaign=campaign, at=at)
-    return batch
 
 
 def _judge(

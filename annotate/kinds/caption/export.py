@@ -146,13 +146,13 @@ def workers_file(release: Release, *, hidden: bool = False, item: str = "image")
     yield from json_file({"release": release.name, **by_caption})
 
 
-def seconds_file(release: Release, item: str = "image") -> Iterator[str]:
+def seconds_file(release: Release, item: str) -> Iterator[str]:
     """`seconds.json`: the seconds that each caption's worker spent on it."""
     by_caption = _by_caption(release, item, "seconds", "seconds")
     yield from json_file({"release": release.name, **by_caption})
 
 
-def keywords_file(release: Release, item: str = "image") -> Iterator[str]:
+def keywords_file(release: Release, item: str) -> Iterator[str]:
     """`keywords.json`: the keywords of each image, and whether each caption's worker saw them."""
     keywords = (
         {f"{item}_id": image.number, "keywords": image.details["keywords"]}
@@ -162,7 +162,7 @@ def keywords_file(release: Release, item: str = "image") -> Iterator[str]:
     yield from json_file({"release": release.name, f"{item}s": keywords, **by_caption})
 
 
-def remarks_file(release: Release, item: str = "image") -> Iterator[str]:
+def remarks_file(release: Release, item: str) -> Iterator[str]:
     """`remarks.json`: what workers wrote to the researcher, with their captions or reasons."""
     rows = ReleasedCaption.objects.filter(image__release=release).exclude(remark="")
     columns = rows.order_by("image__number", "pk").values_list("image__number", "text", "remark")
@@ -181,7 +181,7 @@ def ratings_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     yield from json_file({"release": release.name, "ratings": ratings})
 
 
-def _ratings(release: Release, *, hidden: bool = False) -> Iterator[Row]:
+def _ratings(release: Release, *, hidden: bool) -> Iterator[Row]:
     captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
     rows = captions.filter(image__release=release, ratings__isnull=False)
     columns = ("image__number", "worker_number", "ratings", "language")
