@@ -141,8 +141,10 @@ def check_by_expected_value(
     snapshots: list[Snapshot] = []
     while review.checks < most and not (review.is_done and review.checks >= least):
         weighed = fit(groups.counted())
-        for worker in weighed.workers:
-            if worker not in review.excluded and weighed.should_exclude(worker):
+        for worker, worker_risk, bad in zip(
+            weighed.workers, weighed.risk, weighed.judged_bad, strict=True
+        ):
+            if worker not in review.excluded and weighed.is_excludable(worker_risk, bad):
                 review.exclude(worker)
         if review.checks % SNAPSHOT_EVERY == 0:
             intervals = _intervals(review, weighed)

@@ -206,10 +206,6 @@ class Crowd:
         """Whether the rule excludes a worker with this risk and number of bad verdicts."""
         return risk >= self.certainty and bad >= LEAST_BAD_VERDICTS
 
-    def should_exclude(self, worker: int) -> bool:
-        row = self.row[worker]
-        return self.is_excludable(self.risk[row], self.judged_bad[row])
-
     def chance_bad(self, worker: int, block: int, codes: tuple[str, ...]) -> float:
         """The probability that a response of the worker without a verdict is bad."""
         row, grades = self.row[worker], self.patterns.grades(codes)

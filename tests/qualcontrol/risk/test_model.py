@@ -33,6 +33,11 @@ def estimate_of(*groups: Group) -> WorkerEstimate:
     return fit([*groups, *OTHERS]).estimate(WORKER)
 
 
+def is_excludable(crowd: Crowd) -> bool:
+    estimate = crowd.estimate(WORKER)
+    return crowd.is_excludable(estimate.risk, estimate.bad)
+
+
 def test_a_worker_without_flags_and_verdicts_has_a_low_risk():
     estimate = estimate_of(Group(WORKER, 0, (), unjudged=25))
 
@@ -122,7 +127,7 @@ def test_a_worker_who_became_careless_is_found_after_much_good_work():
 def test_flags_alone_exclude_nobody():
     crowd = fit([Group(WORKER, 0, ("unlike",), unjudged=25), *OTHERS])
 
-    assert not crowd.should_exclude(WORKER)
+    assert not is_excludable(crowd)
 
 
 def test_exclusion_takes_several_bad_verdicts():
@@ -130,8 +135,8 @@ def test_exclusion_takes_several_bad_verdicts():
     groups = [Group(WORKER, 0, ("unlike",), unjudged=25 - few, bad=few), *OTHERS]
     more = [groups[0]._replace(unjudged=24 - few, bad=few + 1), *OTHERS]
 
-    assert not fit(groups).should_exclude(WORKER)
-    assert fit(more).should_exclude(WORKER)
+    assert not is_excludable(fit(groups))
+    assert is_excludable(fit(more))
 
 
 def test_a_flag_that_many_good_workers_have_is_no_evidence():

@@ -41,7 +41,7 @@ def test_for_a_worker_with_high_risk_and_few_bad_verdicts_the_most_likely_bad_co
     first = picks_of(crowd, 1)[0]
 
     assert crowd.risk[crowd.row[1]] >= crowd.certainty
-    assert not crowd.should_exclude(1)
+    assert not crowd.is_excludable(crowd.certainty, bad=2)
     assert (first.worker, first.codes) == (1, ("odd_order",))
 
 
@@ -83,8 +83,9 @@ def test_workers_without_flags_are_checked_too():
 def test_a_worker_who_meets_the_exclusion_rule_comes_last():
     over = Group(1, 0, (), unjudged=15, bad=8)
     crowd = fit([*CLEAN, over])
+    estimate = crowd.estimate(1)
 
-    assert crowd.should_exclude(1)
+    assert crowd.is_excludable(estimate.risk, estimate.bad)
     assert CheckRanking(crowd).expected_value(1) == 0
 
 
