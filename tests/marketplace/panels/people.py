@@ -11,11 +11,12 @@ from django.test import Client
 from requests.adapters import BaseAdapter
 
 from marketplace import clock
-from marketplace.models import Assignment, Hit, Screening, Study
+from marketplace.models import Assignment, Hit, Participation, Screening, Study
 from marketplace.panels import client as prolific_client
 from marketplace.panels.models import PanelStudy
+from marketplace.panels.services import amounts, rounds
 from marketplace.panels.services import studies as panel_studies
-from marketplace.services import studies
+from marketplace.services import assignments, reviews, studies
 from simulation.prolific.routes import Routes
 from simulation.prolific.state import Submission, World
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester
@@ -163,3 +164,46 @@ def go_back(world: World, client: Client, study: Study, submission: Submission) 
 
 def assignments_of(panel_study: PanelStudy):
     return Assignment.objects.filter(hit__hit_type=panel_study.study.hit_type)
+
+
+def run(panel_study: PanelStudy, *, later: timedelta = timedelta(0)) -> PanelStudy:
+    rounds.run_round(panel_study=panel_study, at=clock.now() + later)
+    panel_study.refresh_from_db()
+    return panel_study
+
+
+def participate(world, panel_study, participant, *, hits=2):
+    client, submission = arrive(world, panel_study, participant)
+    work(client, panel_study.study, hits=hits)
+    go_back(world, client, panel_study.study, submission)
+    return submission
+
+
+def approve_all(panel_study) -> None:
+    for assignment in assignments_of(panel_study).filter(status="Submitted"):
+        reviews.approve(assignment=assignment, at=clock.now())
+
+
+def agree(world, panel_study) -> None:
+    """The ledger here and the stand-in have the same amounts, to the cent."""
+    here = amounts.recorded(panel_study)
+    cents = {name: int(amount * 100) for name, amount in vars(here).items()}
+    assert cents == world.spent(world.study(panel_study.external_id))
+
+
+def give_bonus(panel_study, amount: str) -> None:
+    assignment = assignments_of(panel_study).first()
+    reviews.send_bonus(
+        requester=panel_study.study.hit_type.requester, worker=assignment.worker,
+        assignment=assignment, amount=Decimal(amount), reason="Very good.", at=clock.now(),
+    )  # fmt: skip
+
+
+def paid_by_hand(worker) -> None:
+    """The worker earns $5.00 in a study that no panel pays by its API."""
+    study = make_panel_study(name="By hand", hits=1, per_hit="5.00").study
+    study.at_panel.delete()
+    participation = Participation.objects.create(study=study, worker=worker, started_at=clock.now())
+    assignment = studies.next_assignment(participation=participation, at=clock.now())
+    assignments.submit(assignment=assignment, answer="<a/>", at=clock.now())
+    reviews.approve(assignment=assignment, at=clock.now())

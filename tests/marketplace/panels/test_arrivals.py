@@ -20,11 +20,10 @@ from marketplace.panels.services import rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
 from simulation.prolific.server import StandIn
-from simulation.prolific.state import World, new_id
+from simulation.prolific.state import new_id
 from tests.marketplace.panels.people import (
     TOKEN,
     arrive,
-    connect,
     make_panel_study,
     publish,
     work,
@@ -41,16 +40,6 @@ CHECK = {
     "right_choice": "A photograph",
     "failed_check_code": "FAILED",
 }
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def there(world, settings, monkeypatch):
-    return connect(world, settings, monkeypatch)
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ def world() -> World:
     return World(balance=100_000_00)
 
 
-@pytest.fixture
-def there(world, settings, monkeypatch):
-    return connect(world, settings, monkeypatch)
-
-
 SCREENED_OUT = -1
 
 

@@ -24,7 +24,6 @@ from tests.marketplace.factories import make_hit_type
 from tests.marketplace.panels.people import (
     arrive,
     assignments_of,
-    connect,
     go_back,
     make_panel_study,
     publish,
@@ -40,16 +39,6 @@ PLAN = {
     "consent": "You take part freely.", "no_consent_code": "NO",
     "question": "What?", "choices": "This\nThat", "failed_check_code": "FAILED",
 }  # fmt: skip
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def there(world, settings, monkeypatch):
-    return connect(world, settings, monkeypatch)
 
 
 @pytest.fixture

@@ -20,17 +20,20 @@ from marketplace.models import (
 )
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
-from marketplace.panels.services import amounts, rounds, submissions
-from marketplace.services import money, reviews, studies
+from marketplace.panels.services import rounds, submissions
+from marketplace.services import money, studies
 from marketplace.services.retention import erase_worker
-from simulation.prolific.state import World, new_id
+from simulation.prolific.state import new_id
 from tests.marketplace.panels.people import (
+    agree,
+    approve_all,
     arrive,
     assignments_of,
-    connect,
+    give_bonus,
     go_back,
     make_panel_study,
     publish,
+    run,
     work,
 )
 
@@ -49,16 +52,6 @@ CHECKS = [
     ("Choose seven, to show that you read this.", ["seven", "two"]),
 ]
 REASON = "You failed two attention checks, whose questions said which answer to choose. " * 2
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def there(world, settings, monkeypatch):
-    return connect(world, settings, monkeypatch)
 
 
 @pytest.fixture
@@ -84,16 +77,6 @@ def screen_out(world, panel_study) -> None:
     client, submission = arrive(world, panel_study, new_id())
     assert "OUT" in answer(client, "English")
     world.complete(submission, "OUT")
-
-
-def run(panel_study, days: int = 0) -> None:
-    rounds.run_round(panel_study=panel_study, at=clock.now() + timedelta(days=days))
-    panel_study.refresh_from_db()
-
-
-def agree(world, panel_study) -> None:
-    here = {name: int(100 * each) for name, each in vars(amounts.recorded(panel_study)).items()}
-    assert here == world.spent(world.study(panel_study.external_id))
 
 
 def test_who_is_screened_out_is_paid_by_the_panel_once_with_a_row(world, screened):
@@ -123,15 +106,10 @@ def test_a_screen_out_reduces_no_bonus(world, screened):
     approve_all(screened)
 
     for _ in range(4):
-        run(screened, days=30)
+        run(screened, later=timedelta(days=30))
 
     assert submission.bonuses == [100]
     agree(world, screened)
-
-
-def approve_all(panel_study) -> None:
-    for each in assignments_of(panel_study):
-        reviews.approve(assignment=each, at=clock.now())
 
 
 def test_who_is_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world, screened):
@@ -171,14 +149,6 @@ def test_who_is_approved_in_part_gets_what_was_earned_above_the_reward(world, sc
     assert money.balances() == {}
     assert "Prolific does not tell which part" in operators_page()
     erase_worker(worker=Worker.objects.get(), at=clock.now())
-
-
-def give_bonus(panel_study, amount: str) -> None:
-    assignment = assignments_of(panel_study).get()
-    reviews.send_bonus(
-        requester=panel_study.study.hit_type.requester, worker=assignment.worker,
-        assignment=assignment, amount=Decimal(amount), reason="Very good.", at=clock.now(),
-    )  # fmt: skip
 
 
 def operators_page() -> str:
@@ -342,8 +312,8 @@ def test_failed_checks_reject_nobody_by_themselves(world, there):
     do_with_checks(world, panel_study, ["red", "two"])
     approve_all(panel_study)
 
-    run(panel_study, days=1)
-    run(panel_study, days=1)
+    run(panel_study, later=timedelta(days=1))
+    run(panel_study, later=timedelta(days=1))
 
     assert PanelSubmission.objects.get().status == "APPROVED"
 

@@ -19,17 +19,12 @@ from marketplace.panels.panel import PanelRefused
 from marketplace.panels.services import rounds
 from simulation.prolific.hooks import Event, Faults, Sender, headers_of
 from simulation.prolific.server import StandIn
-from simulation.prolific.state import World, new_id
+from simulation.prolific.state import new_id
 from tests.marketplace.conftest import serving
 from tests.marketplace.panels.people import TOKEN, arrive, go_back, make_panel_study, publish, work
 from tests.servers import PATIENCE
 
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
 
 
 @pytest.fixture

@@ -40,57 +40,26 @@ from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, money, reviews, studies
 from marketplace.services.retention import CannotErase, data_of, erase_worker, forget
 from marketplace.services.sweep import sweep
-from simulation.prolific.state import Refused, Submission, World, new_id
+from simulation.prolific.state import Refused, Submission, new_id
 from tests.marketplace.factories import make_hit, make_worker
 from tests.marketplace.panels.people import (
+    agree,
+    approve_all,
     arrive,
     assignments_of,
-    connect,
+    give_bonus,
     go_back,
     make_panel_study,
+    paid_by_hand,
+    participate,
     publish,
+    run,
     work,
 )
 from tests.marketplace.panels.prolific_requests import DOCUMENTED
 from tests.races import while_open
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def there(world, settings, monkeypatch):
-    """The connection to the stand-in, with its calls and its faults."""
-    return connect(world, settings, monkeypatch)
-
-
-def run(panel_study: PanelStudy, *, later: timedelta = timedelta(0)) -> PanelStudy:
-    rounds.run_round(panel_study=panel_study, at=clock.now() + later)
-    panel_study.refresh_from_db()
-    return panel_study
-
-
-def participate(world, panel_study, participant, *, hits=2):
-    client, submission = arrive(world, panel_study, participant)
-    work(client, panel_study.study, hits=hits)
-    go_back(world, client, panel_study.study, submission)
-    return submission
-
-
-def approve_all(panel_study) -> None:
-    for assignment in assignments_of(panel_study).filter(status="Submitted"):
-        reviews.approve(assignment=assignment, at=clock.now())
-
-
-def agree(world, panel_study) -> None:
-    """The ledger here and the stand-in have the same amounts, to the cent."""
-    here = amounts.recorded(panel_study)
-    cents = {name: int(amount * 100) for name, amount in vars(here).items()}
-    assert cents == world.spent(world.study(panel_study.external_id))
 
 
 def test_a_study_becomes_a_draft_and_is_published_at_the_cost_that_was_shown(world, there):
@@ -332,14 +301,6 @@ def test_who_earned_less_than_the_reward_gets_no_bonus(world, there):
     agree(world, panel_study)
 
 
-def give_bonus(panel_study, amount: str) -> None:
-    assignment = assignments_of(panel_study).first()
-    reviews.send_bonus(
-        requester=panel_study.study.hit_type.requester, worker=assignment.worker,
-        assignment=assignment, amount=Decimal(amount), reason="Very good.", at=clock.now(),
-    )  # fmt: skip
-
-
 def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -355,16 +316,6 @@ def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
 
     assert submission.bonuses == [50, 25, 15]
     agree(world, panel_study)
-
-
-def paid_by_hand(worker) -> None:
-    """The worker earns $5.00 in a study that no panel pays by its API."""
-    study = make_panel_study(name="By hand", hits=1, per_hit="5.00").study
-    study.at_panel.delete()
-    participation = Participation.objects.create(study=study, worker=worker, started_at=clock.now())
-    assignment = studies.next_assignment(participation=participation, at=clock.now())
-    assignments.submit(assignment=assignment, answer="<a/>", at=clock.now())
-    reviews.approve(assignment=assignment, at=clock.now())
 
 
 def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, there):

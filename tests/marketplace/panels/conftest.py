@@ -1,0 +1,17 @@
+"""A stand-in for Prolific in this process."""
+
+import pytest
+
+from simulation.prolific.state import World
+from tests.marketplace.panels.people import connect
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def there(world, settings, monkeypatch):
+    """The connection to the stand-in, with its calls and its faults."""
+    return connect(world, settings, monkeypatch)
