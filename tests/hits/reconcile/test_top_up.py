@@ -14,7 +14,7 @@ from hits.reconcile import top_up
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
 from hits.services.lifecycle import change_reward
-from tests.factories import HitFactory, TaskFactory, UserFactory
+from tests.factories import AssignmentFactory, HitFactory, TaskFactory, UserFactory
 from tests.hits.conftest import make_campaign
 
 # The order of the query for HITs that are too many.
@@ -164,3 +164,28 @@ def test_excess_hits_that_were_never_created_are_deleted_after_a_listing(campaig
 
     assert done.hits_created == 0
     assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.OPEN}
+
+
+@pytest.mark.parametrize(
+    ("changes", "minutes_ago", "expected"),
+    [
+        ({}, 31, HitStatus.EXPIRED),
+        ({}, 29, HitStatus.OPEN),
+        ({"ingested": 0}, 31, HitStatus.OPEN),
+        ({"pending": 1}, 31, HitStatus.OPEN),
+        ({"available": 0}, 31, HitStatus.OPEN),
+        ({"status": HitStatus.GONE}, 31, HitStatus.GONE),
+    ],
+)
+def test_a_hit_that_no_worker_takes_any_more_is_expired(requester, changes, minutes_ago, expected):
+    """All workers with tasks left may have taken a slot of it already."""
+    campaign = make_campaign(tasks=2, hit={"minutes": 30})
+    reconcile(campaign)
+    used = Hit.objects.latest("pk")
+    Hit.objects.filter(pk=used.pk).update(**({"available": 1, "ingested": 1} | changes))
+    now = timezone.now()
+    AssignmentFactory(hit=used, submitted_at=now - timedelta(minutes=minutes_ago))
+
+    reconcile(campaign, steps=[top_up.top_up], is_whole=False, at=now)
+
+    assert status_of(used) == expected
