@@ -1,5 +1,6 @@
 """Accept, submit, return and abandon assignments, and note what participants have done."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -7,7 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from marketplace import ids, queries
-from marketplace.errors import AssignmentClosed, NothingToAccept, NotQualified
+from marketplace.errors import (
+    AssignmentClosed,
+    InvalidAssignmentState,
+    NothingToAccept,
+    NotQualified,
+)
 from marketplace.models import (
     REVEALED,
     Assignment,
@@ -152,7 +158,9 @@ def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participatio
     hit = assignment.hit
     has_policy = hit.assignment_review_policy is not None or hit.hit_review_policy is not None
     if is_new and not has_policy and hit.hit_type.auto_approval_delay <= timedelta():
-        approve(assignment=assignment, at=at)
+        # A sweep may have approved it, or the requester decided.
+        with suppress(InvalidAssignmentState):
+            approve(assignment=assignment, at=at)
     return participation
 
 

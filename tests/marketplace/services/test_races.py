@@ -135,6 +135,18 @@ def test_an_answer_that_is_submitted_again_counts_once(_run):
     check_books(hit)
 
 
+@needs_row_locks
+def test_an_answer_that_a_sweep_approves_first_is_taken():
+    hit = make_hit(make_hit_type(auto_approval_delay=timedelta()))
+    found = accepted(hit)
+
+    with just_before('UPDATE "marketplace_assignment"', lambda: sweep(at=SOON), nth=2):
+        assignments.submit(assignment=found, answer="<a/>", at=SOON)
+
+    assert Assignment.objects.get().status == "Approved"
+    check_books(hit)
+
+
 @pytest.mark.parametrize("_run", range(3))
 def test_a_hit_is_extended_or_deleted_but_not_both(_run):
     hit = make_hit(make_hit_type(make_requester("10.00")), max_assignments=2)
