@@ -93,6 +93,8 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
     hit = lock(assignment.hit)
+    if hit.status == HitStatus.DISPOSED:
+        raise DomainError(f"Hit {hit.public_id} has just been deleted.")
     money.hold(hit=hit, slots=1, at=at)
     _pay(assignment, hit, at)
 

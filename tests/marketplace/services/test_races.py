@@ -147,6 +147,22 @@ def test_an_answer_that_a_sweep_approves_first_is_taken():
     check_books(hit)
 
 
+@needs_row_locks
+def test_a_rejection_is_not_overridden_while_the_hit_is_deleted():
+    hit = make_hit()
+    found = accepted(hit)
+    assignments.submit(assignment=found, answer="<a/>", at=NOON)
+    reviews.reject(assignment=found, feedback="No.", at=NOON)
+
+    with (
+        pytest.raises(DomainError, match="just been deleted"),
+        just_before('UPDATE "marketplace_worker"', lambda: hits.dispose(hit=hit, at=SOON)),
+    ):
+        reviews.approve(assignment=found, override_rejection=True, at=SOON)
+
+    assert Assignment.objects.get().status == "Rejected"
+
+
 @pytest.mark.parametrize("_run", range(3))
 def test_a_hit_is_extended_or_deleted_but_not_both(_run):
     hit = make_hit(make_hit_type(make_requester("10.00")), max_assignments=2)
