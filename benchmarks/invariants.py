@@ -2,7 +2,7 @@
 
 The SQL uses nothing of the products' code, so that an error there cannot hide itself. A statement
 returns the rows that break an invariant. `broken` runs all of them, and returns a line for each
-that has rows. The numbers are those of the list in `docs/architecture.md`.
+that has rows. The numbers are those of the list in `docs/internals.md`.
 
 The statements describe an installation at rest: the last sync has ended.
 """

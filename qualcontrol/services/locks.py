@@ -4,7 +4,7 @@ The locks do not lock the rows' keys (FOR NO KEY UPDATE), so rows that refer to 
 response can be added meanwhile. Otherwise storing a new worker's risk would wait for a decision
 about the worker, and that decision might wait for the same campaign's risks.
 
-docs/architecture.md says in which order a transaction takes them.
+docs/internals.md says in which order a transaction takes them.
 
 SQLite has no row locks; there a write transaction locks the whole database.
 """

@@ -288,7 +288,7 @@ def test_relative_links_resolve():
 
 
 ABOUT_THE_CODE = [ROOT / "CONTRIBUTING.md", *(DOCS / name for name in (
-    "architecture.md", "development.md", "adding-a-task-type.md",
+    "architecture.md", "internals.md", "development.md", "adding-a-task-type.md",
 ))]  # fmt: skip
 PACKAGES = tuple(path.parent.name for path in ROOT.glob("*/__init__.py"))
 
