@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, Subquery
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import Assignment, AssignmentStatus, Participation
+from marketplace.models import AssignmentStatus, Participation
 from marketplace.panels.client import MOST_BONUSES, TIMEOUT, Prolific
 from marketplace.panels.models import (
     BatchState,
@@ -28,6 +28,7 @@ from marketplace.panels.models import (
 from marketplace.panels.panel import NOTHING, PanelRefused, PanelUnclear, SubmissionStatus
 from marketplace.panels.services.amounts import assigned, earned, paid_bonuses, record_batch, sum_of
 
+OPEN = [AssignmentStatus.SUBMITTED, AssignmentStatus.ACCEPTED]
 # A request cannot still be on its way after this many seconds.
 LOST_AFTER = 10 * sum(TIMEOUT)
 REFUSED_ALONE_FOR = timedelta(days=1)
@@ -120,20 +121,17 @@ def _settled(
         started_at__lte=since,
     )  # fmt: skip
     submissions = panel_study.submissions.filter(has_reward | has_none, participation__isnull=False)
-    open_work = Assignment.objects.filter(
-        worker=OuterRef("participation__worker"),
-        hit__hit_type=panel_study.study.hit_type_id,
-        status__in=[AssignmentStatus.SUBMITTED, AssignmentStatus.ACCEPTED],
-    )
     later = PanelSubmission.objects.filter(
         participation=OuterRef("participation"), panel_study=panel_study, pk__gt=OuterRef("pk")
     )
-    rows = submissions.filter(~Exists(open_work), ~Exists(later)).select_related(
+    rows = submissions.filter(~Exists(later)).select_related(
         "participation__study", "participation__worker"
     )
     for submission in rows.order_by("pk"):
-        if submission.participation is not None:
-            yield submission, submission.participation
+        participation = submission.participation
+        if participation is None or participation.assignments().filter(status__in=OPEN).exists():
+            continue
+        yield submission, participation
 
 
 def go_on_with_batches(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:

@@ -64,6 +64,26 @@ def test_work_for_a_later_study_approves_no_earlier_one(world, there):
     assert question == "The participant did 1 of 2 HITs before returning."
 
 
+def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, there):
+    first, participant = make_panel_study(hits=2), new_id()
+    publish(first)
+    done = participate(world, first, participant)
+    approve_all(first)
+    second = make_panel_study(name="The same again", hits=2)
+    Study.objects.filter(pk=second.study.pk).update(hit_type=first.study.hit_type)
+    second = PanelStudy.objects.get(pk=second.pk)
+    make_hit(first.study.hit_type, max_assignments=9)
+    Hit.objects.update(expires_at=clock.now() + timedelta(days=60))
+    publish(second)
+    client, _ = arrive(world, second, participant)
+    work(client, second.study, hits=1)
+
+    for _ in range(4):
+        run(first)
+
+    assert done.bonuses == [50]
+
+
 def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, there):
     panel_study = make_panel_study()
     publish(panel_study)
