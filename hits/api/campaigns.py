@@ -200,10 +200,10 @@ class PanelEstimateSerializer(serializers.Serializer[Any]):
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """What the missing responses cost, in US dollars, if none is discarded."""
+    """What all responses of a campaign cost, in US dollars, if none is discarded."""
 
     tasks = serializers.IntegerField()
-    responses = serializers.IntegerField(help_text="that are still missing")
+    responses = serializers.IntegerField(help_text="of the whole campaign, without imported ones")
     assignments = serializers.IntegerField()
     hits = serializers.IntegerField()
     reward = dollars()
@@ -336,7 +336,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(summary="What the campaign costs", responses=EstimateSerializer)
     @action(detail=True, may_read=Right.SEE_MONEY)
     def estimate(self, _request: Request, **_: str) -> Response:
-        """The cost of all responses that are missing, here and by Prolific."""
+        """The cost of the whole campaign without imported responses, here and by Prolific. What is
+        collected already counts too."""
         campaign = self.get_object()
         cost = estimate(campaign)
         is_own = campaign.config.workers.who == "own"
