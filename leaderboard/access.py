@@ -57,7 +57,7 @@ class SubmittersSeeOnlyChallenges:
         self, request: HttpRequest, view: Callable[..., Any], *_: object
     ) -> HttpResponse | None:
         name = request.resolver_match.view_name if request.resolver_match else ""
-        # As LoginRequiredMiddleware: pages that need no sign-in, and those of the API.
+        # As SignInMiddleware: pages that need no sign-in, and those of the API.
         needs_sign_in = getattr(view, "login_required", True) or name in CLOSED_TO_SUBMITTERS
         if not needs_sign_in or name in OPEN_TO_SUBMITTERS or not submitter_of(request.user):
             return None

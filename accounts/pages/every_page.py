@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.middleware.common import CommonMiddleware
@@ -31,6 +32,17 @@ class LastSlashMiddleware(CommonMiddleware):
     def get_full_path_with_slash(self, request: HttpRequest) -> str:
         # Django's own refuses a POST while DEBUG is on, because its redirect would lose the body.
         return escape_leading_slashes(request.get_full_path(force_append_slash=True))
+
+
+class SignInMiddleware(LoginRequiredMiddleware):
+    """Requires a sign-in, and lets browsers keep no page that does: *Back* shows none after signing
+    out."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        match = request.resolver_match
+        if match is not None and getattr(match.func, "login_required", True):
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
 
 
 class RequestSizeMiddleware(Middleware):

@@ -34,7 +34,7 @@ NO_TEAM = (
 
 
 def user_of(request: HttpRequest) -> User:
-    """The signed-in user. LoginRequiredMiddleware redirects all others."""
+    """The signed-in user. SignInMiddleware redirects all others."""
     user = request.user
     assert user.is_authenticated
     return user

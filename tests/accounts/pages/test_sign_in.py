@@ -343,3 +343,12 @@ def test_a_site_without_mail_has_no_such_page(client, settings):
     assert client.get(FORGOTTEN).status_code == 404
     assert FORGOTTEN not in page
     assert "Ask an operator" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"), [("/", "no-store"), ("/jobs/", "no-store"), ("/api/campaigns/", None)]
+)
+def test_browsers_keep_no_page_to_show_again_after_signing_out(client, ada, path, kept):
+    client.force_login(ada)
+
+    assert client.get(path).headers.get("Cache-Control") == kept
