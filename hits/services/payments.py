@@ -136,6 +136,7 @@ def record_decision(*, assignment: Assignment, at: datetime) -> bool:
 WHY_NOT = {
     AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",
     AssignmentStatus.REJECTED: "This assignment is already rejected.",
+    AssignmentStatus.LOST: "The marketplace no longer has this assignment.",
 }
 
 

@@ -140,12 +140,12 @@ def test_an_assignment_is_rejected_once_whichever_of_its_responses_is_named(assi
     assert Decision.objects.get(act=Act.REJECT).reason == "A list of words."
 
 
-@pytest.mark.parametrize("status", ["APPROVED", "REJECTED"])
+@pytest.mark.parametrize("status", ["APPROVED", "REJECTED", "LOST"])
 def test_what_is_decided_cannot_be_rejected(assignment, status):
     discard(responses=responses_of(assignment))
     type(assignment).objects.update(status=status, decided_at=NOON)
 
-    with pytest.raises(CannotReject, match=status.lower()):
+    with pytest.raises(CannotReject, match="no longer has" if status == "LOST" else status.lower()):
         ask(assignment)
 
 
