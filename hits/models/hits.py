@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce
 
-from annotate.models import Campaign, Device, Submission, Task
+from annotate.models import Campaign, CampaignStatus, Device, Submission, Task
 from hits.models.workers import WorkerAccount
 from qualcontrol.models import HeldPayment
 
@@ -354,6 +354,17 @@ class Assignment(models.Model):
         return f"assignment {self.pk} ({self.status.lower()})"
 
 
+class WorkerBarringQuerySet(models.QuerySet["WorkerBarring"]):
+    def untold(self) -> Self:
+        """Barrings that the marketplace must still be told of: not of a worker whose id was
+        deleted, nor of a finished campaign without HITs."""
+        alive = Hit.objects.alive().filter(campaign=models.OuterRef("hit_type__campaign"))
+        return self.exclude(is_in_force=F("is_wanted")).filter(
+            ~Q(hit_type__campaign__status=CampaignStatus.FINISHED) | models.Exists(alive),
+            account__id_deleted_at=None,
+        )
+
+
 class WorkerBarring(models.Model):
     """Whether a campaign's HITs must be hidden from a worker (`is_wanted`), and whether the
     marketplace hides them (`is_in_force`).
@@ -366,6 +377,8 @@ class WorkerBarring(models.Model):
     account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="barrings")
     is_wanted = models.BooleanField()
     is_in_force = models.BooleanField(default=False, help_text="as the marketplace was told last")
+
+    objects = WorkerBarringQuerySet.as_manager()
 
     class Meta:
         constraints = [

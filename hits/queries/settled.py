@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, Release
@@ -16,7 +16,6 @@ from hits.models import (
     MessageStatus,
     Sync,
     SyncProblem,
-    WorkerBarring,
 )
 from qualcontrol.models import Exclusion, SpotCheck, Verdict
 
@@ -90,14 +89,10 @@ def _left() -> Q:
     """Whether the campaign has rows that a sync must still process."""
     campaign = OuterRef("pk")
     unsent = MessageRecipient.objects.filter(status=MessageStatus.PLANNED)
-    # Of a worker whose id was deleted the marketplace cannot be told.
-    barrings = WorkerBarring.objects.filter(account__id_deleted_at=None)
-    untold = barrings.exclude(is_in_force=F("is_wanted"))
     return (
         Q(Exists(Hit.objects.alive().filter(campaign=campaign)))
         | Q(Exists(Assignment.objects.undecided().filter(hit__campaign=campaign)))
         | Q(Exists(Bonus.objects.unsent().filter(assignment__hit__campaign=campaign)))
         | Q(Exists(unsent.filter(message__campaign=campaign)))
-        | Q(Exists(untold.filter(hit_type__campaign=campaign)))
         | Q(Exists(SyncProblem.objects.filter(campaign=campaign)))
     )

@@ -11,7 +11,7 @@ is work for them again.
 """
 
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.models import Campaign, Response
@@ -32,10 +32,8 @@ def bar(run: Run) -> None:
     for hit_type in run.campaign.hit_types.all():
         _bar_workers(run, hit_type)
         _let_back(run, hit_type)
-        # The marketplace cannot be told about a worker whose id was deleted.
-        untold = hit_type.barrings.exclude(is_in_force=F("is_wanted")).order_by("pk")
-        untold = untold.filter(account__id_deleted_at=None)
-        for barring in run.healthy_first(untold.select_related("account__worker"), str):
+        untold = hit_type.barrings.untold().select_related("account__worker").order_by("pk")
+        for barring in run.healthy_first(untold, str):
             with run.alone(str(barring)):
                 tell(run.marketplace, barring)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.utils.crypto import get_random_string
 
@@ -233,8 +233,7 @@ def obstacle_to_erasure(worker: Worker, at: datetime) -> str:
 
 def _untold(worker: Worker) -> QuerySet[WorkerBarring]:
     """The worker's barrings that the marketplace was not told of yet."""
-    tellable = WorkerBarring.objects.filter(account__worker=worker, account__id_deleted_at=None)
-    untold = tellable.exclude(is_in_force=F("is_wanted"))
+    untold = WorkerBarring.objects.untold().filter(account__worker=worker)
     return untold.select_related("hit_type", "account__worker")
 
 

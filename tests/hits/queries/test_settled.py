@@ -8,9 +8,11 @@ from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, Release, Response
 from hits.models import Hit, HitStatus, Listing, Sync, WorkerMessage
+from hits.mturk.client import Marketplace, MarketplaceError
 from hits.queries.settled import campaigns_to_sync, settled_since_release
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish
+from hits.services.worker_data import obstacle_to_erasure
 from hits.tasks import sync_campaigns
 from qualcontrol.notice_kinds import complete_campaigns
 from qualcontrol.review.judging import judge
@@ -152,6 +154,27 @@ def test_a_worker_is_told_of_a_verdict_after_the_campaign_is_settled(
 
     assert WorkerMessage.objects.get().campaign == campaign
     assert not campaigns_to_sync().exists()
+
+
+def test_a_campaign_is_settled_although_the_marketplace_refuses_an_exclusion(
+    client, marketplace, requester, monkeypatch
+):
+    def refuse(*_, **__):
+        raise MarketplaceError("The worker's account is closed.", is_refusal=True)
+
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    finish(campaign=campaign, actor=None, at=NOON)
+    reconcile(campaign)
+    worker = Response.objects.get().worker
+    ExclusionFactory(campaign=campaign, worker=worker)
+    monkeypatch.setattr(Marketplace, "grant", refuse)
+    for hours in (1, 2, 3):
+        reconcile(campaign, at=timezone.now() + timedelta(hours=hours))
+
+    assert not campaigns_to_sync().exists()
+    assert not obstacle_to_erasure(worker, timezone.now())
 
 
 def test_a_finished_campaign_with_work_is_synced():

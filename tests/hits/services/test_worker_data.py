@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotate.exports.records import context_of
-from annotate.models import Behaviour, CampaignStatus, Caption, Release, Worker
+from annotate.models import Behaviour, Campaign, CampaignStatus, Caption, Release, Worker
 from background.models import Failure, Job, JobLine, Notice
 from config.environment import Environment
 from hits.models import (
@@ -137,7 +137,7 @@ def test_an_id_is_kept_as_long_as_one_campaign_needs_it():
     assert delete_old_worker_ids(at=LATER) == 1
 
 
-@pytest.mark.parametrize("need", ["running", "unreleased", "undecided", "bonus", "barring", "page"])
+@pytest.mark.parametrize("need", ["running", "unreleased", "undecided", "bonus", "page"])
 def test_what_is_needed_to_pay_or_answer_a_worker_is_kept(need):
     account = WorkerAccountFactory()
     campaign = released(account, name="pilot")
@@ -152,10 +152,6 @@ def test_what_is_needed_to_pay_or_answer_a_worker_is_kept(need):
     elif need == "bonus":
         Bonus.objects.create(
             assignment=assignment, token="t", amount=1, fee=0, reason="Thanks", planned_at=NOON
-        )
-    elif need == "barring":
-        WorkerBarring.objects.create(
-            hit_type=HitTypeFactory(campaign=campaign), account=account, is_wanted=True
         )
     elif need == "page":
         TaskPageFactory(marketplace_id=account.marketplace_id)
@@ -420,6 +416,7 @@ def test_a_barring_that_the_marketplace_refuses_does_not_keep_the_id_for_ever(
 
     account = WorkerAccountFactory(marketplace_id="AONE")
     campaign = released(account, name="pilot")
+    Campaign.objects.update(status=CampaignStatus.PAUSED)
     hit_type = HitTypeFactory(campaign=campaign)
     WorkerBarring.objects.create(hit_type=hit_type, account=account, is_wanted=True)
     ExclusionFactory(campaign=campaign, worker=account.worker)
