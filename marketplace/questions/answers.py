@@ -68,14 +68,15 @@ def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
 def read(document: str) -> dict[str, list[str]]:
     """The values of each question in a document; raises QuestionRefused if it is invalid."""
     root = xml.read(document.removeprefix(DECLARATION), what="Answer")
-    return {
-        xml.text_of(answer, "QuestionIdentifier"): [
+    values: dict[str, list[str]] = {}
+    for answer in xml.children(root, "Answer"):
+        # With MTURK_REPEATED_FIELDS, several answers may be to one question.
+        values.setdefault(xml.text_of(answer, "QuestionIdentifier"), []).extend(
             child.text or ""
             for child in xml.children(answer)
             if xml.local_name(child) != "QuestionIdentifier"
-        ]
-        for answer in xml.children(root, "Answer")
-    }
+        )
+    return values
 
 
 def writing_in(document: str) -> str:

@@ -29,6 +29,15 @@ def test_such_a_form_can_be_refused_by_a_setting(settings):
         answers.build(FRAME)
 
 
+@pytest.mark.parametrize(("how", "values"), [("join", ["cat|dog"]), ("apart", ["cat", "dog"])])
+def test_all_values_of_a_repeated_field_are_read(settings, how, values):
+    settings.MTURK_REPEATED_FIELDS = how
+
+    document = answers.build([("animal", ["cat", "dog"])])
+
+    assert answers.read(document) == {"animal": values}
+
+
 def test_a_form_with_nothing_but_the_assignment_is_refused():
     with pytest.raises(DomainError, match="contains no answer"):
         answers.build(FRAME[:1])
