@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Subquery
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Submission, Worker
@@ -80,18 +80,22 @@ def restore_and_log(
     )
     chained = [response.pk for response in moved if response.round is not None]
     later = list(_restorable(chained, campaign)) if chained else []
-    if later:
-        note_changes(campaign, [response.worker_id for response in later])
-        reason = "what it builds on counts again"
-        moved += restore_and_log(later, campaign=campaign, reason=reason, actor=actor, at=at)
+    # First what counted together with it: others had lost their place before.
+    for is_with_it in (True, False):
+        if again := [row for row in later if (row.why == BASE_DISCARDED) == is_with_it]:
+            note_changes(campaign, [response.worker_id for response in again])
+            reason = "what it builds on counts again"
+            moved += restore_and_log(again, campaign=campaign, reason=reason, actor=actor, at=at)
     open_rounds(campaign, {response.task_id for response in moved})
     return moved
 
 
-def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Response]:
-    """What was discarded and builds on these versions, and that no decision is against."""
+def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Any]:
+    """What was discarded and builds on these versions, and that no decision is against; `why` is
+    the reason of its last discard."""
     later = Response.objects.filter(builds_on__in=versions, status=ResponseStatus.DISCARDED)
-    return _without_decision(later, campaign)
+    log = Decision.objects.filter(response=OuterRef("pk"), act=Act.DISCARD).order_by("-pk")
+    return _without_decision(later, campaign).annotate(why=Subquery(log.values("reason")[:1]))
 
 
 def _without_decision(discarded: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:

@@ -292,6 +292,30 @@ def test_a_reinstated_worker_brings_back_what_was_built_on_them(campaign, chain)
     assert_counters_hold(campaign)
 
 
+def test_the_version_that_counted_comes_back_and_none_that_lost_its_place(campaign, writer):
+    def decide(act, response):
+        about = {"campaign": campaign, "worker": response.worker, "reason": "no", "actor": None}
+        act(**about, at=NOON)
+
+    first = writer(campaign).write(FIRST)
+    early, late = writer(campaign), writer(campaign)
+    early.open()
+    late.open()
+    early.send(SECOND)
+    late.send(SECOND)
+    early, late = early.ingest(), late.ingest()
+    decide(exclude_worker, early)
+    second = writer(campaign).write(SECOND)
+    decide(reinstate_worker, early)
+    assert states(first, early, late, second) == [True, False, False, True]
+
+    decide(exclude_worker, first)
+    decide(reinstate_worker, first)
+
+    assert states(first, early, late, second) == [True, False, False, True]
+    assert_counters_hold(campaign)
+
+
 def test_what_an_exclusion_spares_comes_back_with_what_it_builds_on(writer):
     review = {"discard": "since_first_bad", "policy": "propose"}
     campaign = make_campaign(images=2, review=review)
