@@ -26,7 +26,8 @@ from tests.servers import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
-pytest_plugins = ["tests.databases", "tests.flush", "tests.pauses"]
+PLUGINS = ["tests.databases", "tests.flush", "tests.pauses"]
+pytest_plugins = PLUGINS if IS_MARKETPLACE else [*PLUGINS, "tests.api"]
 
 # A process has one settings module, so the marketplace's tests need a separate run.
 REQUESTERS = [

@@ -1,11 +1,9 @@
 from collections.abc import Iterator
 
 import pytest
-from django.utils import timezone
 
-from accounts.services.api_tokens import issue_token
 from annotate.models import Campaign
-from tests.factories import CampaignFactory, SelectionFactory, TaskFactory, UserFactory
+from tests.factories import CampaignFactory, SelectionFactory, TaskFactory
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 
 
@@ -25,16 +23,6 @@ def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", keys["secret_key"])
     return keys
-
-
-@pytest.fixture
-def api(client):
-    """A client of the API that uses a token, like a script."""
-    _, text = issue_token(user=UserFactory(), at=timezone.now())
-    client.defaults["HTTP_AUTHORIZATION"] = f"Token {text}"
-    # The first use in an hour is noted, which would be one more query.
-    client.get("/api/")
-    return client
 
 
 def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:

@@ -11,6 +11,7 @@ from annotate.models import ClassRelation, Image, Selection
 from background.models import JobStatus
 from hits.models import WorkerMessage
 from qualcontrol.models import Appeal, Gold, HeldCause, HeldPayment, SpotCheck
+from tests.api import photograph, send
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -23,7 +24,6 @@ from tests.factories import (
     SpotCheckFactory,
     WorkerAccountFactory,
 )
-from tests.hits.api.test_resources import photograph, send
 from tests.jobs import run_jobs
 
 pytestmark = pytest.mark.django_db

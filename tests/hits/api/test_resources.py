@@ -1,11 +1,9 @@
 """The API's resources: images, selections, tasks, checks, workers, bonuses, jobs and releases."""
 
 from decimal import Decimal
-from io import BytesIO
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from PIL import Image as Picture
 
 from annotate.exports.records import context_of
 from annotate.models import Image, Release, Selection
@@ -14,6 +12,7 @@ from background.models import Job, JobStatus
 from hits.models import Bonus
 from hits.services.bonuses import Wish, plan_bonuses
 from qualcontrol.models import Act, Assessment, Decision, Exclusion, Judgement
+from tests.api import photograph, send
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -32,16 +31,6 @@ pytestmark = pytest.mark.django_db
 CHECKED = {"references": 1, "baselines": 1, "review": {"share": 1, "first": 0}}
 
 
-def photograph(name="park.jpg", colour="red"):
-    content = BytesIO()
-    Picture.new("RGB", (32, 24), colour).save(content, "JPEG")
-    return SimpleUploadedFile(name, content.getvalue(), "image/jpeg")
-
-
-def send(api, address, **fields):
-    return api.post(address, fields, content_type="application/json")
-
-
 @pytest.fixture
 def campaign():
     return CampaignFactory(slug="pilot", budget="50.00")
@@ -56,9 +45,6 @@ def assignment(campaign):
     return AssignmentFactory(
         hit=hit, account=account, status="APPROVED", submitted_at=NOON, decided_at=NOON
     )
-
-
-# Images and selections
 
 
 def test_files_are_uploaded_under_their_own_names(api):
@@ -184,9 +170,6 @@ def test_a_selection_that_is_not_possible_is_refused(api, fields, status):
     assert not Selection.objects.exists()
 
 
-# Tasks, responses and checks
-
-
 def test_tasks_are_listed_by_number(api, campaign):
     TaskFactory(campaign=campaign, number=2, answers_missing=0)
     TaskFactory(campaign=campaign, number=1)
@@ -282,9 +265,6 @@ def test_a_response_of_another_campaign_cannot_be_judged(api, campaign):
     )
 
     assert answer.status_code == 404
-
-
-# Workers and payments
 
 
 def test_a_worker_has_verdicts_risk_and_pay(api, campaign, assignment):
@@ -428,9 +408,6 @@ def test_decisions_are_listed_and_filtered(api, campaign):
     assert api.get("/api/campaigns/pilot/decisions/?act=DANCE").status_code == 400
 
 
-# Releases and jobs
-
-
 @pytest.fixture
 def complete():
     """A complete campaign of one image with one reference and a baseline."""
@@ -509,9 +486,6 @@ def test_jobs_are_filtered(api, complete):
 
     assert len(api.get("/api/jobs/?status=WAITING&campaign=pilot").json()["results"]) == 1
     assert api.get("/api/jobs/?kind=report").json()["results"] == []
-
-
-# Webhooks
 
 
 def test_a_webhook_is_added_changed_tested_and_removed(api, campaign):
