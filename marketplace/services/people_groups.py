@@ -267,6 +267,8 @@ def withdraw(*, membership: Membership, by: WithdrawnBy, at: datetime) -> bool:
         Assignment.objects.accepted()
         .filter(worker=membership.worker_id, hit__hit_type__in=groups)
         .select_related("hit__hit_type__requester", "worker")
+        # In one order, so that two withdrawals cannot deadlock.
+        .order_by("hit_id")
     ):
         # A task that was sent a moment ago is withdrawn with the others.
         with suppress(AssignmentClosed):

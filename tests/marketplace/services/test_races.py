@@ -17,6 +17,7 @@ from marketplace.models import (
     Assignment,
     ExternalIdentity,
     Hit,
+    Membership,
     Message,
     Participation,
     QualificationRequest,
@@ -24,6 +25,7 @@ from marketplace.models import (
     Requester,
     Transfer,
     TransferKind,
+    WithdrawnBy,
     Worker,
 )
 from marketplace.pages.links import sign_in_url
@@ -36,6 +38,7 @@ from marketplace.services import (
     hits,
     money,
     operators,
+    people_groups,
     qualification_types,
     qualifications,
     review_policies,
@@ -49,6 +52,7 @@ from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
 from tests.marketplace.panels.people import make_panel_study
+from tests.marketplace.people import make_group
 from tests.races import just_before, while_open
 from tests.servers import PATIENCE
 
@@ -510,3 +514,29 @@ def test_a_request_that_waits_for_the_deletion_of_its_type_is_refused(kind):
         )
 
     assert not QualificationRequest.objects.exists()
+
+
+@needs_row_locks
+def test_two_people_who_withdraw_the_same_tasks_wait_for_each_other():
+    group, (first, second) = make_group(), [make_hit(max_assignments=9) for _ in range(2)]
+    for hit in (first, second):
+        people_groups.offer(group=group, hit_type=hit.hit_type, share=None)
+    mine = [accepted(hit) for hit in (first, second)]
+    worker = make_worker()
+    for hit in (second, first):
+        assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    membership = Membership.objects.create(group=group, worker=worker, joined_at=NOON)
+    ended = {"status": "Returned", "accepted_at": NOON, "ended_at": NOON, "deadline": SOON}
+    others = Worker.objects.bulk_create(Worker(name=f"w{n}", created_at=NOON) for n in range(300))
+    Assignment.objects.bulk_create(Assignment(hit=first, worker=one, **ended) for one in others)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # so that the database reads the person's tasks by an index
+
+    is_done = while_open(
+        lambda: assignments.give_back(assignment=mine[0], at=SOON),
+        lambda: people_groups.withdraw(membership=membership, by=WithdrawnBy.PERSON, at=SOON),
+        meanwhile=lambda: assignments.give_back(assignment=mine[1], at=SOON),
+    )
+
+    assert is_done
+    assert not Assignment.objects.accepted().exists()
