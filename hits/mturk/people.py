@@ -6,7 +6,6 @@ These addresses are not part of Mechanical Turk's API. Requests are signed as bo
 
 import json
 from collections import defaultdict
-from math import ceil
 from typing import Annotated, Any
 
 import boto3
@@ -174,9 +173,10 @@ def make_group(campaign: Campaign, texts: dict[str, str | bool]) -> PeopleGroup:
 def give_tasks(campaign: Campaign, group: int) -> PeopleGroup:
     """Let a group see the campaign's newest HITs; raises MarketplaceError."""
     # A person can do each task once, so this limit keeps nobody from any. People see it as the
-    # number of their tasks, of which a paid practice is one.
-    practice, images = campaign.config.practice, campaign.config.hit.images
-    share = ceil(campaign.tasks.count() / images) + bool(practice.captions and practice.paid)
+    # number of their tasks, of which a paid practice is one. Pages for several images can have
+    # fewer, so their number is not known.
+    practice, is_single = campaign.config.practice, campaign.config.hit.images == 1
+    share = campaign.tasks.count() + bool(practice.captions and practice.paid) if is_single else 0
     tasks = {"hit_type_id": hit_types(campaign)[-1], "share": min(share, MOST_SHARE) or None}
     answer = _send(campaign, "POST", f"/groups/{group}/tasks", tasks)
     return checked(PeopleGroup, answer, "give tasks")

@@ -219,6 +219,18 @@ def test_a_paid_practice_takes_no_task_from_anybody(client, page):
     assert person.accept("").assignment_id != frame.assignment_id
 
 
+def test_a_page_with_fewer_images_than_others_takes_no_later_page_from_anybody(client, page):
+    campaign = make_campaign(
+        tasks=2, workers={"who": "own"}, hit={"assignments": 1, "images": 2, "reward": "0.20"}
+    )
+    reconcile(campaign)
+    person = Person.join(make_link(client, f"/campaigns/{campaign.slug}/invite/"), "Berta")
+    frame = person.accept("")
+    person.submit(frame.assignment_id, **{"caption-1": "Two dogs run over a long sandy beach."})
+
+    assert person.accept("").assignment_id != frame.assignment_id
+
+
 def test_groups_of_another_campaign_are_neither_shown_nor_used(client, campaign, page, requester):
     make_link(client, page)
     [group] = people.groups_of(campaign)
