@@ -142,6 +142,7 @@ def test_only_as_many_hits_are_expired_as_the_budget_lacks(requester):
     reconcile(campaign, steps=[top_up.top_up], is_whole=False)
 
     assert [status_of(hit) for hit in opened] == [HitStatus.OPEN] * 3 + [HitStatus.EXPIRED]
+    assert Hit.objects.count() == len(opened)
 
 
 def test_a_hit_with_fewer_unwanted_slots_than_free_ones_stays_open(requester):
