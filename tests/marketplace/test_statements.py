@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from marketplace.models import Assignment, AssignmentStatus, Hit
 from tests.marketplace.factories import make_hit_type, make_worker
-from tests.marketplace.test_pages import accepted, browser, make_current_hit, submitted
+from tests.marketplace.pages.test_pages import accepted, browser, make_current_hit, submitted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,7 @@ from marketplace.services import assignments, notifications
 from marketplace.services.qualifications import grant, reasons_for, system_values
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
-from tests.marketplace.test_pages import make_current_hit
+from tests.marketplace.pages.test_pages import make_current_hit
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
