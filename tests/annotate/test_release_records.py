@@ -166,7 +166,7 @@ def test_boxes_are_read_in_bulk(django_assert_max_num_queries):
     for _ in range(30):
         ResponseFactory(task=TaskFactory(campaign=campaign, image=BoxFactory().image))
 
-    with django_assert_max_num_queries(57):
+    with django_assert_max_num_queries(58):
         release_campaign(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
