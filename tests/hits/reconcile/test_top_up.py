@@ -136,8 +136,7 @@ def test_only_as_many_hits_are_expired_as_the_budget_lacks(requester):
     reconcile(campaign)
     opened = list(Hit.objects.order_by("pk"))
     cost = sum(hit.slots * (hit.reward + hit.fee) for hit in opened)
-    lacking = cost / 4 / 2
-    Campaign.objects.filter(pk=campaign.pk).update(budget=cost - lacking)
+    Campaign.objects.filter(pk=campaign.pk).update(budget=cost * 3 / 4)
 
     reconcile(campaign, steps=[top_up.top_up], is_whole=False)
 
