@@ -363,7 +363,7 @@ def caption_tables(release: Release, item: Mapping[Column, str]) -> list[Table]:
                 "ratings",
                 "One row for each worker and given caption that the worker rated before writing.",
                 _rating_columns(release),
-                partial(_ratings, release),
+                partial(_ratings, release, hidden=False),
             )
         )
     return tables
