@@ -228,7 +228,7 @@ def lose(*, assignment: Assignment, at: datetime) -> bool:
 @transaction.atomic
 def find(*, assignment: int, at: datetime) -> None:
     """Undo `lose`, if the assignment with this key is lost: the marketplace lists it again. Its
-    payment is held again, unless verdicts released it or its rejection was requested."""
+    payment is held again, unless verdicts released it."""
     row = Assignment.objects.select_related("hit__campaign", "account__worker").get(pk=assignment)
     campaign, worker = row.hit.campaign, row.account.worker
     lock_worker(worker)
@@ -242,7 +242,6 @@ def find(*, assignment: int, at: datetime) -> None:
 def _hold_found(assignment: int) -> None:
     held = HeldPayment.objects.filter(submission=assignment)
     lapsed = held.filter(outcome=HeldOutcome.LAPSED)
-    lapsed = lapsed.exclude(submission__responses__decisions__act=Act.REJECT)
     lapsed.filter(cause=HeldCause.NO_TASK).update(outcome="", ended_at=None)
     lapsed.filter(cause=HeldCause.RULES).update(outcome=HeldOutcome.JUDGED)
     held.update(is_settled=False)

@@ -4,7 +4,6 @@ import pytest
 from django.db.models import F
 
 from annotate.models import Response
-from annotate.services.responses import discard
 from hits.models import Assignment, Claim
 from hits.services.payments import (
     ask_for_rejection,
@@ -244,11 +243,6 @@ def judge_bad(_assignment):
     judge(response=response, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
 
 
-def ask_to_reject(_assignment):
-    discard(responses=[response := Response.objects.get()])
-    ask_for_rejection(response=response, reason="Off topic.", actor=UserFactory(), at=NOON)
-
-
 def be_lost_and_found(assignment):
     lose(assignment=assignment, at=NOON)
     find(assignment=assignment.pk, at=NOON)
@@ -277,17 +271,13 @@ def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     assert HeldPayment.objects.open().exists() == is_held
 
 
-@pytest.mark.parametrize(("decide", "outcome"), [(keep, ""), (ask_to_reject, "LAPSED")])
-def test_what_was_lost_and_found_is_held_unless_it_was_decided_meanwhile(
-    submit, campaign, decide, outcome
-):
+def test_what_was_lost_and_found_is_held_again(submit, campaign):
     assignment = submit(**fields_for(campaign, "Too short."))
     lose(assignment=assignment, at=NOON)
-    decide(assignment)
 
     find(assignment=assignment.pk, at=NOON)
 
-    assert HeldPayment.objects.get().outcome == outcome
+    assert HeldPayment.objects.get().outcome == ""
 
 
 def test_what_was_lost_and_found_stays_judged(submit, campaign):
