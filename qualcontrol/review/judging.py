@@ -184,9 +184,11 @@ def _resolve(
     open_check = SpotCheck.objects.filter(pk=check.pk, verdict="")
     open_check.update(verdict=verdict, reason=reason, judged_at=at)
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
-    # Those that were left when a colleague took the verdict back are in the log.
-    judged = Q(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response=response)
-    logged = {*campaign.decisions.filter(judged).values_list("actor", "at")}
+    logged: set[tuple[int | None, datetime]] = set()
+    if len(judgements) > 1:
+        # Those that were left when a colleague took the verdict back are in the log.
+        judged = Q(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response=response)
+        logged = {*campaign.decisions.filter(judged).values_list("actor", "at")}
     Decision.objects.bulk_create(
         Decision(
             response=response,
