@@ -53,6 +53,7 @@ NOT_FILLED_IN = {
     "leaderboard:challenge",
     "leaderboard:new",
     "qualcontrol:gold",
+    "qualcontrol:judge",
     "qualcontrol:releases",
     "webhooks:webhook",
 }

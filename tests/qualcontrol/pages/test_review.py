@@ -341,6 +341,15 @@ def test_judging_what_somebody_else_judged_says_so(client, campaign):
     assert Decision.objects.count() == 1
 
 
+def test_a_verdict_that_is_sent_twice_is_given_once(client, campaign):
+    address = judge_address(submitted(campaign))
+
+    for _ in range(2):
+        client.post(address, {"verdict": "GOOD"})
+
+    assert Decision.objects.count() == 1
+
+
 @pytest.mark.parametrize("key", ["1", "A" * 16, NO_ITEM, NO_ITEM.upper()])
 def test_a_key_that_no_item_has_is_not_found(client, campaign, key):
     answer = client.post(f"/review/pilot/checks/{key}/", {"verdict": "GOOD"})
