@@ -52,7 +52,14 @@ PARTS = {
             "tests/hits/services/test_submissions.py",
         ],
     ),
-    "settle": Part(["hits/reconcile/settle.py"], ["tests/hits/reconcile/test_settle.py"]),
+    "settle": Part(
+        ["hits/reconcile/settle.py"],
+        [
+            "tests/hits/reconcile/test_settle.py",
+            "tests/hits/reconcile/test_reconciler_gone_hits.py",
+            "tests/hits/test_held_payments.py",
+        ],
+    ),
     "top-up": Part(["hits/reconcile/top_up.py"], ["tests/hits/reconcile/test_top_up.py"]),
     "exclusions": Part(
         ["qualcontrol/services/exclusions.py"],
