@@ -84,10 +84,15 @@ UNPAID = """SELECT count(*) FROM hits_assignment AS assignment
     JOIN hits_hit AS hit ON hit.id = assignment.hit_id
     JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
     WHERE campaign.slug = '{}' AND assignment.status = 'SUBMITTED'"""
-OPEN_CHECKS = """SELECT count(*) FROM qualcontrol_spotcheck AS spot
-    JOIN annotate_response AS response ON response.id = spot.response_id
-    JOIN annotate_campaign AS campaign ON campaign.id = spot.campaign_id
-    WHERE campaign.slug = '{}' AND spot.verdict = '' AND response.status = 'SUBMITTED'"""
+# With responses on which a second opinion is asked for before anybody has judged them.
+OPEN_CHECKS = """SELECT count(*) FROM annotate_response AS response
+    JOIN annotate_task AS task ON task.id = response.task_id
+    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
+    LEFT JOIN qualcontrol_spotcheck AS spot ON spot.response_id = response.id
+    LEFT JOIN qualcontrol_secondopinion AS asked
+        ON asked.response_id = response.id AND asked.withdrawn_at IS NULL
+    WHERE campaign.slug = '{}' AND response.status = 'SUBMITTED'
+    AND (spot.verdict = '' OR (spot.response_id IS NULL AND asked.response_id IS NOT NULL))"""
 SLOTS = """SELECT coalesce(sum(hit.available + hit.pending), 0) FROM hits_hit AS hit
     JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
     WHERE campaign.slug = '{}' AND hit.status IN ('OPEN', 'EXPIRED')"""
