@@ -79,7 +79,7 @@ class Size:
         return self.images * self.captions
 
 
-SIZE = Size(30, 30, 11, 9) if REQUESTS >= 2_000 else Size(10, 6, 4, 1)
+SIZE = Size(30, 30, 11, 9) if REQUESTS >= 2_000 else Size(10, 6, 8, 1)
 # Captions beyond those wanted, at most, for each worker. Up to one was seen.
 SURPLUS = 2
 SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, on day {}."

@@ -114,6 +114,7 @@ def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operato
 
     hit_type = make_hit_type(lab)
     operator.get_by_role("link", name="Studies").click()
+    operator.get_by_role("link", name="Show finished").click()
     operator.get_by_label("Name", exact=True).fill("Everyday scenes")
     operator.get_by_label("HITs", exact=True).select_option(hit_type.public_id)
     operator.get_by_label("HITs for each participant", exact=True).fill("3")
