@@ -23,7 +23,9 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     """The caption set of the references of a team's release, created at first use; raises
     NoSuchCaptions."""
     releases = Release.objects.of_team(team)
-    release = releases.filter(name=name).first()
+    # Locked, so that two who create a campaign on it at once share one set.
+    locked = releases.select_for_update(of=("self",), no_key=True)
+    release = locked.filter(name=name).first()
     if release is None:
         raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(releases)}.")
     if release.languages:
