@@ -1,7 +1,9 @@
 """The notices of this app: reviews wait, a worker appealed, a campaign is complete."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 
 from django.db.models import Count, Exists, Min, OuterRef
 from django.urls import reverse
@@ -10,7 +12,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Release, Task
 from background.notices.registry import Event, NoticeKind, register
 from corpora.wording import counted
-from qualcontrol.models import Appeal, SpotCheck
+from qualcontrol.models import Appeal, SecondOpinion, SpotCheck
 from qualcontrol.services.releasing import open_questions
 
 # Reviews are noticed when the oldest has waited for this long.
@@ -19,16 +21,24 @@ AT_WORK = (CampaignStatus.RUNNING, CampaignStatus.PAUSED)
 
 
 def waiting_reviews(at: datetime) -> Iterator[Event]:
-    rows = SpotCheck.objects.open().filter(campaign__status__in=AT_WORK)
-    counts = rows.order_by().values("campaign").annotate(number=Count("pk"), first=Min("drawn_at"))
-    late = {row["campaign"]: row for row in counts if row["first"] <= at - REVIEWS_MAY_WAIT}
-    for campaign in Campaign.objects.filter(pk__in=late):
-        row, kind = late[campaign.pk], KINDS[campaign.kind]
-        waiting = counted(row["number"], f"{kind.answer_name} waits", f"{kind.answers_name} wait")
+    checks = SpotCheck.objects.open().values_list("campaign").annotate(Count("pk"), Min("drawn_at"))
+    opinions = SecondOpinion.objects.without_check()
+    asked = opinions.values_list("campaign").annotate(Count("pk"), Min("asked_at"))
+    numbers: Counter[int] = Counter()
+    oldest: dict[int, datetime] = {}
+    for campaign_id, number, since in chain(checks.order_by(), asked.order_by()):
+        numbers[campaign_id] += number
+        oldest[campaign_id] = min(since, oldest.get(campaign_id, since))
+    late = [pk for pk, since in oldest.items() if since <= at - REVIEWS_MAY_WAIT]
+    for campaign in Campaign.objects.filter(pk__in=late, status__in=AT_WORK):
+        kind, first = KINDS[campaign.kind], oldest[campaign.pk]
+        waiting = counted(
+            numbers[campaign.pk], f"{kind.answer_name} waits", f"{kind.answers_name} wait"
+        )
         yield Event(
             subject=f"campaign-{campaign.pk}",
             title="Reviews wait",
-            text=f"{waiting} for a review, the first since {row['first']:%-d %b, %H:%M} UTC.",
+            text=f"{waiting} for a review, the first since {first:%-d %b, %H:%M} UTC.",
             path=reverse("qualcontrol:queue", args=[campaign.slug]),
             about=campaign,
         )

@@ -6,7 +6,7 @@ import pytest
 
 from annotate.exports.records import context_of
 from annotate.models import Campaign, Release
-from qualcontrol.models import Appeal, SpotCheck
+from qualcontrol.models import Appeal, SecondOpinion, SpotCheck
 from qualcontrol.notice_kinds import complete_campaigns, open_appeals, waiting_reviews
 from tests.factories import (
     NOON,
@@ -15,6 +15,7 @@ from tests.factories import (
     ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
+    UserFactory,
 )
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,23 @@ def test_reviews_that_wait_for_an_hour_are_told_in_one_event():
     assert (event.about, event.path) == (campaign, "/review/pilot/")
     SpotCheck.objects.update(verdict="GOOD", judged_at=NOON)
     assert list(waiting_reviews(NOON + timedelta(hours=1))) == []
+
+
+def test_a_second_opinion_about_a_response_without_a_check_waits_as_well():
+    campaign = CampaignFactory(slug="pilot")
+    SpotCheckFactory(response__task__campaign=campaign, drawn_at=NOON + timedelta(hours=1))
+    response = ResponseFactory(task__campaign=campaign)
+    SecondOpinion.objects.create(
+        campaign=campaign,
+        key=response.key,
+        response=response,
+        asked_by=UserFactory(),
+        asked_at=NOON,
+    )
+
+    (event,) = waiting_reviews(NOON + timedelta(hours=1))
+
+    assert event.text == "2 captions wait for a review, the first since 2 Nov, 12:00 UTC."
 
 
 def test_reviews_of_a_finished_campaign_wait_for_nobody():
