@@ -74,7 +74,10 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
         if not settings.TEST_HOOKS:
             raise Http404
         try:
-            result = change(json.loads(request.body or b"{}"))
+            body = json.loads(request.body or b"{}")
+            if not isinstance(body, dict):
+                raise TypeError("The body must be a JSON object.")
+            result = change(body)
         except (TypeError, ValueError, KeyError, ArithmeticError, DomainError) as error:
             return JsonResponse({"error": str(error)}, status=400)
         return JsonResponse({"now": clock.now().timestamp(), **(result or {})})

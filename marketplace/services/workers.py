@@ -54,7 +54,8 @@ def set_available_balance(*, requester: Requester, balance: Decimal, at: datetim
 class WorkerProfile:
     """Initial properties of a worker; None keeps the current value.
 
-    The country may include a subdivision, as in US-PA.
+    The country may include a subdivision, as in US-PA. Raises ValueError for a number that is out
+    of range.
     """
 
     country: str | None = None
@@ -63,13 +64,19 @@ class WorkerProfile:
     is_master: bool | None = None
     is_adult: bool | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 <= (self.approved or 0) <= MOST_APPROVED:
+            raise ValueError(f"approved must be from 0 to {MOST_APPROVED}.")
+        if self.rate is not None and not 1 <= self.rate <= 100:
+            raise ValueError("rate must be from 1 to 100.")
+
     def values(self) -> dict[str, int | str]:
         values: dict[str, int | str] = {}
         if self.country is not None:
             values |= read_place(self.country)._asdict()
         if self.approved is not None:
             # Rounded down, so that the approval rate is at least the requested one.
-            rate = self.rate or 100
+            rate = 100 if self.rate is None else self.rate
             values["approved_count"] = self.approved
             values["rejected_count"] = self.approved * (100 - rate) // rate
         if self.is_master is not None:

@@ -28,6 +28,10 @@ def test_the_hooks_are_not_there_unless_switched_on(marketplace, settings, path)
         ("requesters", {"name": "lab", "balance": "Infinity"}),
         ("requesters", {"name": "lab", "balance": "-5"}),
         ("workers", {}),
+        ("workers", []),
+        ("workers", {"name": "ada", "approved": -1}),
+        ("workers", {"name": "ada", "approved": "many"}),
+        ("workers", {"name": "ada", "approved": 10, "rate": 0}),
     ],
 )
 def test_what_a_hook_does_not_understand_is_refused(marketplace, path, body):
