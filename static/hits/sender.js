@@ -139,10 +139,16 @@ export class Sender {
     this.form.dispatchEvent(new CustomEvent("restored", { detail: fields }));
   }
 
+  /** Keep it with the practice before it, if there was one: a reload comes back through that. */
+  keep(fields, options) {
+    const { practice } = this.draft.fields;
+    this.draft.keep(practice ? { ...fields, practice } : fields, options);
+  }
+
   edited() {
     const fields = writtenIn(this.form);
     this.isTouched = true;
-    this.draft.keep(fields);
+    this.keep(fields);
     if (this.isSending || this.isOver) return;
     if (JSON.stringify(answerIn(fields)) === this.sent) return;
     // Nothing is sent by itself that the worker has changed since they pressed the button.
@@ -238,7 +244,7 @@ export class Sender {
 
   /** Another marketplace: it shows what comes next only if the page itself posts the answer. */
   leave(fields) {
-    this.draft.keep(writtenIn(this.form), { isSent: true });
+    this.keep(writtenIn(this.form), { isSent: true });
     this.close(this.texts.saved);
     postOn(this.form.dataset.forwardTo, fields);
   }

@@ -44,7 +44,7 @@ ARABIC = {
 def make(site, picture, title):
     """A published campaign with a practice on a real photograph."""
 
-    def make_one(texts, language):
+    def make_one(texts, language, **values):
         image = ImageFactory(**picture("chelsea.png"))
         captions = [
             {"image": image.key, "text": text, "good": good, "why": why}
@@ -54,7 +54,7 @@ def make(site, picture, title):
             tasks=1,
             language=language,
             hit={"title": title},
-            practice={"captions": captions, "pass_mark": 0.5},
+            practice={"captions": captions, "pass_mark": 0.5, **values},
             review={"share": 0, "first": 0, "approve_after_hours": 0, "tells_workers": True},
         )
         campaign.practice_images.add(image)
@@ -92,6 +92,52 @@ def test_a_worker_practises_and_does_the_first_task(
 
     assert Assignment.objects.get().practice == "10"
     assert Response.objects.get().caption.text == texts["text"]
+
+
+def test_a_reload_continues_where_the_worker_was(page, marketplace, make):
+    campaign = make(ENGLISH, "en")
+    [worker] = marketplace.fresh_workers(1)
+    frame = accept(page, worker, campaign)
+    frame.get_by_label("Yes").check()
+    page.reload()
+    expect(frame.get_by_label("Yes")).to_be_checked()
+
+    frame.get_by_role("button", name="Check").click()
+    frame.get_by_role("button", name="Next").click()
+    expect(frame.get_by_text("Practice: 2 of 2")).to_be_visible()
+    page.reload()
+    expect(frame.get_by_text("Practice: 2 of 2")).to_be_visible()
+    frame.get_by_label("Yes").check()
+    frame.get_by_role("button", name="Check").click()
+    expect(frame.get_by_text("1 of 2 answers are right.")).to_be_visible()
+
+    frame.get_by_role("button", name="Start with the first task").click()
+    caption = frame.get_by_label("Describe the image in one sentence")
+    caption.fill(ENGLISH["text"])
+    page.reload()
+    expect(caption).to_have_value(ENGLISH["text"])
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("submitted").first).to_be_visible()
+    reconcile(campaign)
+    assert Assignment.objects.get().practice == "10"
+
+
+def test_a_reload_submits_no_paid_practice(page, marketplace, make):
+    campaign = make(ENGLISH, "en", paid=True)
+    [worker] = marketplace.fresh_workers(1)
+    frame = accept(page, worker, campaign)
+    for name in ["Check", "Next", "Check"]:
+        if name == "Check":
+            frame.get_by_label("Yes").check()
+        frame.get_by_role("button", name=name).click()
+    expect(frame.get_by_role("button", name="Submit the practice")).to_be_visible()
+
+    page.reload()
+    expect(frame.get_by_text("Practice: 2 of 2")).to_be_visible()
+    expect(frame.get_by_label("Yes")).to_be_checked()
+    frame.get_by_role("button", name="Check").click()
+    frame.get_by_role("button", name="Submit the practice").click()
+    expect(page.get_by_text("submitted").first).to_be_visible()
 
 
 def test_a_worker_follows_the_message_to_what_was_wrong(page, marketplace, make):
