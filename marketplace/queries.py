@@ -59,7 +59,8 @@ def _stored(at: datetime) -> Any:
 # The HIT that a worker gets
 
 # The expression keeps SQLite from using the index on the expiry, which would find all rows and sort
-# them before returning the first.
+# them before returning the first. The offset keeps PostgreSQL from joining all assignments of the
+# group, where a look at the worker's assignment of the first HIT will do.
 NEXT_HIT = """
 SELECT * FROM marketplace_hit AS hit
 WHERE hit_type_id = %(hit_type)s AND id > %(after)s AND status = 'Assignable' AND available > 0
@@ -67,7 +68,8 @@ WHERE hit_type_id = %(hit_type)s AND id > %(after)s AND status = 'Assignable' AN
   AND NOT EXISTS (
       SELECT 1 FROM marketplace_assignment
       WHERE hit_id = hit.id AND worker_id = %(worker)s
-        AND status NOT IN ('Returned', 'Abandoned'))
+        AND status NOT IN ('Returned', 'Abandoned')
+      LIMIT 1 OFFSET 0)
 ORDER BY id LIMIT 1
 """
 
