@@ -147,7 +147,9 @@ class Response(models.Model):
             models.Index(
                 fields=["campaign", "status", "submitted_at"], name="response_by_campaign"
             ),
-            models.Index(fields=["worker", "campaign", "status"], name="response_by_worker"),
+            models.Index(
+                fields=["worker", "campaign", "status", "submission"], name="response_by_worker"
+            ),
             # Without it, releases and lists of the API would read the responses of all campaigns.
             models.Index(fields=["campaign", "id"], name="response_in_order"),
             models.Index(
