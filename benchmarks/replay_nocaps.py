@@ -13,6 +13,7 @@ rows and no files. `--scale` runs a part of the size.
 import argparse
 import json
 import random
+import shutil
 import tempfile
 import threading
 import time
@@ -36,7 +37,7 @@ from benchmarks.whole_campaign import (
     installed,
     run_measured,
 )
-from hits.local import ProcessFailed
+from hits.local import REQUESTER, ProcessFailed
 
 IMAGES, WANTED, WORKERS = 15_100, 11, 727
 SCALE, FULL_SCALE = 0.01, 1.0
@@ -88,6 +89,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, help=f"share of the whole (default: {SCALE})")
     parser.add_argument("--sqlite", action="store_true", help="SQLite in place of PostgreSQL")
     parser.add_argument("--seed", type=int, default=1, help="seed of the crowd (default: 1)")
+    parser.add_argument("--keep", type=Path, help="new folder for the release's files and report")
 
 
 def measure(chosen: argparse.Namespace) -> Report:
@@ -97,7 +99,11 @@ def measure(chosen: argparse.Namespace) -> Report:
         with installed(
             Path(folder), on_sqlite=chosen.sqlite, settings={"MTURK_LIST_SECONDS": "120"}
         ) as whole:
-            return Replay(whole, scale, chosen.seed).run()
+            report = Replay(whole, scale, chosen.seed).run()
+            if chosen.keep:
+                shutil.copytree(whole.places.folder / "export", chosen.keep)
+                whole.manage("report", NAME, "--out", str(chosen.keep / "report"))
+            return report
 
 
 class Crowd:
@@ -215,6 +221,7 @@ class Replay:
     def _publish(self) -> None:
         # A fifth more than the captions cost, for those that are replaced.
         budget = f"{self.wanted * 0.12 * 1.4 + 5:.2f}"
+        self.whole.manage("marketplace_requester", REQUESTER, "--balance", budget)
         self.whole.prepare_images(self.images)
         self.whole.create_campaign(NAME, budget=budget, sections=SECTIONS)
         self.whole.make_reviewers("reviewer")
