@@ -210,9 +210,11 @@ def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
     Pages of other HITs always count. A forged page can make them give back their places, and the
     worker would then do a task twice and be paid once.
     """
-    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
-    elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
-    claims = Claim.objects.filter(elsewhere | Q(takes_place=True), page__in=pages)
+    claims = Claim.objects.filter(
+        Q(takes_place=True) | ~Q(page__hit__hit_id=frame.hit_id),
+        page__marketplace_id=frame.worker_id,
+        page__hit__campaign=campaign,
+    )
     return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
 
 
