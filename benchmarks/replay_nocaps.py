@@ -61,6 +61,11 @@ who = "nocaps"
 share = 0.02
 approve_after_hours = 0
 """
+PILOT = """
+[priming]
+by = "response"
+share = 0.5
+"""
 NEXT_SPOILED = """SELECT response.id, image.url, caption.text FROM qualcontrol_spotcheck AS spot
     JOIN annotate_response AS response ON response.id = spot.response_id
     JOIN annotate_caption AS caption ON caption.response_id = response.id
@@ -89,6 +94,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, help=f"share of the whole (default: {SCALE})")
     parser.add_argument("--sqlite", action="store_true", help="SQLite in place of PostgreSQL")
     parser.add_argument("--seed", type=int, default=1, help="seed of the crowd (default: 1)")
+    parser.add_argument(
+        "--pilot", action="store_true", help="half of each image's captions without keywords"
+    )
     parser.add_argument("--keep", type=Path, help="new folder for the release's files and report")
 
 
@@ -99,7 +107,8 @@ def measure(chosen: argparse.Namespace) -> Report:
         with installed(
             Path(folder), on_sqlite=chosen.sqlite, settings={"MTURK_LIST_SECONDS": "120"}
         ) as whole:
-            report = Replay(whole, scale, chosen.seed).run()
+            sections = SECTIONS + (PILOT if chosen.pilot else "")
+            report = Replay(whole, scale, chosen.seed, sections).run()
             if chosen.keep:
                 shutil.copytree(whole.places.folder / "export", chosen.keep)
                 whole.manage("report", NAME, "--out", str(chosen.keep / "report"))
@@ -184,6 +193,7 @@ class Replay:
     whole: Whole
     scale: float
     seed: int
+    sections: str
     parts: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -223,7 +233,7 @@ class Replay:
         budget = f"{self.wanted * 0.12 * 1.4 + 5:.2f}"
         self.whole.manage("marketplace_requester", REQUESTER, "--balance", budget)
         self.whole.prepare_images(self.images)
-        self.whole.create_campaign(NAME, budget=budget, sections=SECTIONS)
+        self.whole.create_campaign(NAME, budget=budget, sections=self.sections)
         self.whole.make_reviewers("reviewer")
         self._command("publish", NAME)
 
