@@ -24,8 +24,8 @@ from django.utils import timezone
 from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
 from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
-from marketplace.pages.links import sign_in_url
 from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
+from marketplace.services.links import sign_in_url
 from marketplace.services.workers import get_or_create_requester
 
 QUESTION = (

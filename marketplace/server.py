@@ -11,8 +11,8 @@ from waitress.server import create_server
 
 from marketplace import clock
 from marketplace.extensions import Step, extensions
-from marketplace.pages.links import send_invitations
 from marketplace.services import rehearsals
+from marketplace.services.mail_invitations import send_invitations
 from marketplace.services.notifications import deliver
 from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep_by_the_clock

@@ -21,8 +21,8 @@ from django.views.decorators.http import require_POST
 from marketplace import clock
 from marketplace.api.errors import ServiceFault, Throttled
 from marketplace.errors import DomainError
-from marketplace.pages.links import sign_in_url
 from marketplace.services import rehearsals
+from marketplace.services.links import sign_in_url
 from marketplace.services.sweep import sweep
 from marketplace.services.workers import (
     WorkerProfile,

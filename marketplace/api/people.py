@@ -25,9 +25,9 @@ from marketplace.api.signing import MUST_BE_SIGNED, authenticate, count_call
 from marketplace.api.validation import can_be_stored
 from marketplace.errors import DoesNotExist, DomainError, GroupRefused
 from marketplace.models import HitType, PeopleGroup, Requester
-from marketplace.pages.links import group_url
 from marketplace.services import mail_invitations, people_groups, people_work
 from marketplace.services.hit_types import describe
+from marketplace.services.links import group_url
 from marketplace.services.operators import noted
 from marketplace.services.people_groups import GroupPlan
 from shared.mail import sends_email

@@ -23,10 +23,10 @@ from marketplace.operator.access import (
     operator_page,
 )
 from marketplace.operator.forms import InvitationForm, LayoutForm, StudyForm
-from marketplace.pages.links import invitation_url
 from marketplace.questions.documents import gaps
 from marketplace.services import accounts, hit_types
 from marketplace.services import studies as study_services
+from marketplace.services.links import invitation_url
 
 
 def _list_and_make(

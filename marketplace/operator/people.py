@@ -22,9 +22,9 @@ from marketplace.operator.access import (
     operator_page,
 )
 from marketplace.operator.forms import AddressesForm, GroupForm, OfferForm
-from marketplace.pages.links import group_url
 from marketplace.pages.statements import Month
 from marketplace.services import mail_invitations, people_groups, people_work
+from marketplace.services.links import group_url
 from marketplace.services.people_groups import latest_text, plan_of
 from marketplace.services.qualifications import asked_of_newcomers
 from shared.mail import sends_email

@@ -22,8 +22,8 @@ from marketplace.operator.access import (
     search_of,
 )
 from marketplace.operator.forms import NewWorkersForm, WorkerForm
-from marketplace.pages.links import sign_in_url
 from marketplace.services import accounts, operators
+from marketplace.services.links import sign_in_url
 from marketplace.services.money import balances
 from marketplace.services.retention import data_of, erase_worker, obstacle_to_erasure
 

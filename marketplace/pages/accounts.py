@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,16 +17,10 @@ from marketplace import clock
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Worker
 from marketplace.pages.decorators import WorkerRequest, account_required, worker_required
-from marketplace.pages.links import (
-    introduction_of,
-    invitation_of_link,
-    is_lost_without_session,
-    safe_next,
-    worker_of_link,
-)
-from marketplace.pages.sessions import begin_session, in_language_of
+from marketplace.pages.sessions import begin_session, in_language_of, is_lost_without_session
 from marketplace.services import accounts
 from marketplace.services.accounts import use_link
+from marketplace.services.links import introduction_of, invitation_of_link, worker_of_link
 from shared.requests import client_address
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
@@ -52,7 +47,16 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         context |= {"problem": str(error), "name": name}
         return render(request, "marketplace/sign_in.html", context, status=error.status)
     begin_session(request, worker)
-    return HttpResponseRedirect(safe_next(request, target), status=303)
+    return HttpResponseRedirect(_safe_next(request, target), status=303)
+
+
+def _safe_next(request: HttpRequest, target: str | None) -> str:
+    """The target if it is a page of this site, else the list of HITs."""
+    if target and url_has_allowed_host_and_scheme(
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return target
+    return reverse("groups")
 
 
 @require_GET
@@ -88,7 +92,7 @@ def sso(request: HttpRequest) -> HttpResponse:
         return _refused(request, str(error))
     except TooManyAttempts as error:
         return _refused(request, str(error), status=429)
-    return HttpResponseRedirect(safe_next(request, introduction.next_page))
+    return HttpResponseRedirect(_safe_next(request, introduction.next_page))
 
 
 @require_POST

@@ -47,10 +47,10 @@ from marketplace.models import (
 from marketplace.pages.decorators import WorkerRequest, carried_out_once, member_required
 from marketplace.pages.frames import frame_of
 from marketplace.pages.hits import PAGE_SIZE, messages_page
-from marketplace.pages.links import Invited, invitation_to_stop, invited_by, member_of
 from marketplace.pages.problems import plainly
 from marketplace.pages.sessions import begin_session
 from marketplace.services import accounts, assignments, mail_invitations, people_groups, people_work
+from marketplace.services.links import Invited, invitation_to_stop, invited_by, member_of
 from marketplace.services.people_groups import latest_text
 from shared.requests import client_address, refusal
 

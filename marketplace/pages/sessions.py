@@ -21,8 +21,9 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from marketplace import clock
 from marketplace.models import Assignment, Membership, Participation, Worker
-from marketplace.pages.links import is_lost_without_session
+from marketplace.services.links import member_of
 
 WORKER_KEY = "worker_id"
 PARTICIPATION_KEY = "participation_id"
@@ -138,6 +139,15 @@ def session(request: HttpRequest) -> dict[str, Any]:
             "is_lost_without_session": partial(is_lost_without_session, worker),
         }
     return {"home": Home(reverse("groups"), "Start page")}
+
+
+def is_lost_without_session(worker: Worker) -> bool:
+    """Whether the person joined a group, and has neither a password nor a mail's link."""
+    if not worker.is_member or worker.password:
+        return False
+    return not any(
+        member_of(invitation, at=clock.now()) for invitation in worker.mail_invitations.all()
+    )
 
 
 def home_of(worker: Worker) -> Home:

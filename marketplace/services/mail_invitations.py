@@ -5,14 +5,20 @@ from datetime import datetime, timedelta
 from smtplib import SMTPResponseException
 from socket import gaierror
 
+import idna
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage, get_connection
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
+from django.utils import translation
 
 from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, PeopleGroup
+from marketplace.services.links import mail_url, stop_url
 from shared.database.queues import claim, held
+from shared.mail import sends_email
 
 MOST_ADDRESSES = 2000
 # How long all invitations wait when the mail server takes none.
@@ -64,6 +70,11 @@ def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime)
     return len(rows)
 
 
+def send_invitations(*, at: datetime) -> int:
+    """Send one invitation that waits; return 0 if there is none, or if this site sends no mail."""
+    return send_next(post=post, at=at) if sends_email() else 0
+
+
 def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
     """Send one invitation that waits; return 1, or 0 if none could be sent.
 
@@ -87,6 +98,44 @@ def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
         return 0
     mine.update(sent_at=at, due_at=None)
     return 1
+
+
+def post(invitation: MailInvitation) -> None:
+    """Send the mail in the language of its group; raises MailServerAway.
+
+    Its headers let mail programs offer to unsubscribe (RFC 8058).
+    """
+    stop = stop_url(invitation)
+    context = {"group": invitation.group, "url": mail_url(invitation), "stop_url": stop}
+    with translation.override(invitation.group.language):
+        body = render_to_string("marketplace/people/invitation_mail.txt", context)
+    message = EmailMessage(
+        subject=invitation.group.name,
+        body=body,
+        to=[_ascii_domain(invitation.address)],
+        headers={
+            "List-Unsubscribe": f"<{stop}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        },
+        connection=get_connection(),
+    )
+    try:
+        message.connection.open()
+    except OSError as error:
+        raise MailServerAway(f"{type(error).__name__}: {error}") from error
+    try:
+        message.send()
+    finally:
+        message.connection.close()
+
+
+def _ascii_domain(address: str) -> str:
+    """The address as mail servers know it. Django's own encoding turns ß into ss (IDNA 2003)."""
+    name, at, domain = address.rpartition("@")
+    try:
+        return f"{name}{at}{idna.encode(domain, uts46=True).decode()}"
+    except idna.IDNAError:
+        return address
 
 
 def _is_away(error: OSError) -> bool:

@@ -6,8 +6,8 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import HitType, Membership, Offer, PeopleGroup
-from marketplace.pages.links import group_url
 from marketplace.services import people_groups
+from marketplace.services.links import group_url
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_hit, make_hit_type
 

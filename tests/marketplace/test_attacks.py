@@ -18,8 +18,8 @@ from marketplace.api.dispatch import CONTENT_TYPE
 from marketplace.api.signing import SERVICE
 from marketplace.errors import DomainError, StudyRefused
 from marketplace.models import Assignment, Hit, Requester
-from marketplace.pages.links import sign_in_url
 from marketplace.services import studies
+from marketplace.services.links import sign_in_url
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.servers import PATIENCE
 

@@ -26,8 +26,9 @@ from marketplace.models import (
     WithdrawnBy,
     Worker,
 )
-from marketplace.pages.links import group_url, send_invitations, sign_in_url
 from marketplace.services import mail_invitations, people_groups, reviews, studies
+from marketplace.services.links import group_url, sign_in_url
+from marketplace.services.mail_invitations import send_invitations
 from marketplace.templatetags.wording import spoken
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
 from tests.marketplace.pages.test_people import TERMS, words_of

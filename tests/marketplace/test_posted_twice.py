@@ -18,8 +18,8 @@ from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, rever
 import shared.once
 from marketplace.models import Activity, Hit, SentForm
 from marketplace.pages import decorators
-from marketplace.pages.links import sign_in_url
 from marketplace.services import accounts, studies
+from marketplace.services.links import sign_in_url
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.people import join, make_group, make_offer
 from tests.rubbish import FORM, RUBBISH, PageForm, filled_in, forms_of, query, urlencoded

@@ -20,8 +20,8 @@ from marketplace.models import (
     Participation,
     Worker,
 )
-from marketplace.pages.links import sign_in_url
 from marketplace.services import assignments, reviews, studies
+from marketplace.services.links import sign_in_url
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester
 from tests.worlds import shared_rows
 

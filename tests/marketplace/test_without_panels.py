@@ -27,7 +27,7 @@ from django.utils import timezone
 
 from marketplace import server
 from marketplace.models import Assignment, Hit, Transfer, TransferKind
-from marketplace.pages.links import sign_in_url
+from marketplace.services.links import sign_in_url
 from marketplace.services import money, retention, reviews, studies
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
 

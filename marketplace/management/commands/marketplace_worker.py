@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from marketplace import clock
 from marketplace.countries import read_place
 from marketplace.management.base import DomainCommand
-from marketplace.pages.links import sign_in_url
+from marketplace.services.links import sign_in_url
 from marketplace.services.workers import MOST_APPROVED, WorkerProfile, get_or_create_worker
 from shared.number_fields import whole
 

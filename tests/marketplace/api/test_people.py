@@ -13,8 +13,8 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import Activity, Membership, PeopleGroup, Worker
-from marketplace.pages.links import group_url
 from marketplace.services import people_groups, retention
+from marketplace.services.links import group_url
 from tests.marketplace.factories import make_hit_type, make_requester
 from tests.marketplace.people import (
     TEXTS,

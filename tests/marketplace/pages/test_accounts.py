@@ -14,9 +14,9 @@ from django.urls import reverse
 from marketplace import clock
 from marketplace.errors import AccountRefused
 from marketplace.models import Attempt, ExternalIdentity, UsedLink, Worker
-from marketplace.pages.links import invitation_url, sign_in_url, sso_signature
 from marketplace.services import accounts
 from marketplace.services.accounts import count_attempt
+from marketplace.services.links import invitation_url, sign_in_url, sso_signature
 from marketplace.services.retention import forget
 from tests.marketplace.factories import NOON, make_worker
 

@@ -11,8 +11,8 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.models import Hit, Transfer, Worker
-from marketplace.pages.links import sign_in_url
 from marketplace.services import assignments, reviews
+from marketplace.services.links import sign_in_url
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 
 pytestmark = pytest.mark.django_db

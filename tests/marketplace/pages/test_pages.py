@@ -12,8 +12,8 @@ from django.urls.converters import IntConverter
 
 from marketplace import clock
 from marketplace.models import Assignment, Worker
-from marketplace.pages.links import sign_in_url
 from marketplace.services import assignments, reviews
+from marketplace.services.links import sign_in_url
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 

@@ -19,9 +19,9 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.pages.decorators import MEMBERS_PAGES
-from marketplace.pages.links import group_url, sign_in_url
 from marketplace.pages.problems import SENTENCES, plainly
 from marketplace.services import people_groups, reviews
+from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_worker
 from tests.marketplace.people import (

@@ -12,8 +12,9 @@ from django.test import Client
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, Worker
-from marketplace.pages.links import group_url, mail_url, send_invitations, stop_url
 from marketplace.services import accounts, mail_invitations, people_groups
+from marketplace.services.links import group_url, mail_url, stop_url
+from marketplace.services.mail_invitations import send_invitations
 from tests.marketplace.people import make_group, path_of
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +124,7 @@ def test_a_mail_that_failed_is_sent_again_only_if_a_person_says_so(monkeypatch):
     def fail(invitation):
         raise SMTPServerDisconnected("no answer")
 
-    monkeypatch.setattr("marketplace.pages.links.post", fail)
+    monkeypatch.setattr("marketplace.services.mail_invitations.post", fail)
     send_all()
     monkeypatch.undo()
     send_all()

@@ -11,9 +11,9 @@ from django.test import Client
 from marketplace import clock, requirements
 from marketplace.countries import Place, read_place
 from marketplace.models import QualificationType, Worker
-from marketplace.pages.links import sign_in_url
 from marketplace.requirements import LOCALE, NUMBER_APPROVED, PERCENT_APPROVED
 from marketplace.services import assignments, notifications
+from marketplace.services.links import sign_in_url
 from marketplace.services.qualifications import grant, reasons_for, system_values
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker

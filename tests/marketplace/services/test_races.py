@@ -28,7 +28,6 @@ from marketplace.models import (
     WithdrawnBy,
     Worker,
 )
-from marketplace.pages.links import sign_in_url
 from marketplace.panels.models import PanelSubmission
 from marketplace.policies import KNOWN_ANSWERS
 from marketplace.questions.answers import build
@@ -46,6 +45,7 @@ from marketplace.services import (
     studies,
     workers,
 )
+from marketplace.services.links import sign_in_url
 from marketplace.services.retention import erase_worker, forget
 from marketplace.services.sweep import sweep
 from tests import threads

@@ -18,7 +18,6 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-from marketplace.pages.links import sign_in_url
 from marketplace.panels.client import prolific
 from marketplace.panels.models import (
     PanelStudy,
@@ -28,6 +27,7 @@ from marketplace.panels.panel import PanelRefused
 from marketplace.panels.services import amounts, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, money, reviews, studies
+from marketplace.services.links import sign_in_url
 from marketplace.services.retention import CannotErase, erase_worker
 from simulation.prolific.state import new_id
 from tests.marketplace.factories import make_worker

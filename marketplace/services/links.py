@@ -1,26 +1,19 @@
-"""Signed links: to sign in, to make an account, of other sites, and to a group, by mail too."""
+"""Signed links: to sign in, to make an account, of other sites, and to a group."""
 
 import hashlib
 import hmac
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import idna
 from django.conf import settings
 from django.core import signing
-from django.core.mail import EmailMessage, get_connection
-from django.http import HttpRequest, QueryDict
-from django.template.loader import render_to_string
+from django.http import QueryDict
 from django.urls import reverse
-from django.utils import translation
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from marketplace import clock
 from marketplace.errors import LinkRefused
 from marketplace.models import Invitation, MailInvitation, PeopleGroup, Worker
-from marketplace.services import mail_invitations
-from shared.mail import sends_email
 
 _SIGN_IN_SALT = "marketplace.sign-in"
 _INVITATION_SALT = "marketplace.invitation"
@@ -104,15 +97,6 @@ def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
     )
 
 
-def safe_next(request: HttpRequest, target: str | None) -> str:
-    """The target if it is a page of this site, else the list of HITs."""
-    if target and url_has_allowed_host_and_scheme(
-        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    ):
-        return target
-    return reverse("groups")
-
-
 # Groups of people
 
 
@@ -188,55 +172,3 @@ def member_of(invitation: MailInvitation, *, at: datetime) -> Worker | None:
         return None
     sent = invitation.sent_at or invitation.created_at
     return worker if at < sent + settings.SIGN_IN_LINK_AGE else None
-
-
-def is_lost_without_session(worker: Worker) -> bool:
-    """Whether the person joined a group, and has neither a password nor a mail's link."""
-    if not worker.is_member or worker.password:
-        return False
-    return not any(
-        member_of(invitation, at=clock.now()) for invitation in worker.mail_invitations.all()
-    )
-
-
-def send_invitations(*, at: datetime) -> int:
-    """Send one invitation that waits; return 0 if there is none, or if this site sends no mail."""
-    return mail_invitations.send_next(post=post, at=at) if sends_email() else 0
-
-
-def post(invitation: MailInvitation) -> None:
-    """Send the mail in the language of its group; raises MailServerAway.
-
-    Its headers let mail programs offer to unsubscribe (RFC 8058).
-    """
-    stop = stop_url(invitation)
-    context = {"group": invitation.group, "url": mail_url(invitation), "stop_url": stop}
-    with translation.override(invitation.group.language):
-        body = render_to_string("marketplace/people/invitation_mail.txt", context)
-    message = EmailMessage(
-        subject=invitation.group.name,
-        body=body,
-        to=[_ascii_domain(invitation.address)],
-        headers={
-            "List-Unsubscribe": f"<{stop}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        },
-        connection=get_connection(),
-    )
-    try:
-        message.connection.open()
-    except OSError as error:
-        raise mail_invitations.MailServerAway(f"{type(error).__name__}: {error}") from error
-    try:
-        message.send()
-    finally:
-        message.connection.close()
-
-
-def _ascii_domain(address: str) -> str:
-    """The address as mail servers know it. Django's own encoding turns ß into ss (IDNA 2003)."""
-    name, at, domain = address.rpartition("@")
-    try:
-        return f"{name}{at}{idna.encode(domain, uts46=True).decode()}"
-    except idna.IDNAError:
-        return address
