@@ -23,7 +23,6 @@ from qualcontrol.services.discards import discard_lost, restore_found
 from qualcontrol.services.errors import CannotReject
 from qualcontrol.services.held_payments import (
     accept_payment,
-    end_hold,
     hold_again,
     refuse_payment,
 )
@@ -172,8 +171,10 @@ def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datet
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
     reject_response(response=response, reason=reason, actor=actor, at=at)
-    for held in HeldPayment.objects.open().filter(submission=assignment.pk):
-        end_hold(held=held, outcome=HeldOutcome.REJECT, at=at)
+    # Also one that verdicts released: taking one of them back must not hold it again.
+    held = HeldPayment.objects.filter(submission=assignment.pk)
+    released = held.filter(Q(ended_at=None) | Q(outcome=HeldOutcome.JUDGED))
+    released.update(outcome=HeldOutcome.REJECT, ended_at=at)
 
 
 @transaction.atomic

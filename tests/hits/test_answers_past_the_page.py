@@ -362,6 +362,22 @@ def test_a_rejection_on_the_workers_page_ends_the_wait(submit, campaign, account
         accept_payment(held=HeldPayment.objects.get(), reason="", actor=UserFactory(), at=NOON)
 
 
+def test_a_verdict_that_is_taken_back_after_a_rejection_was_decided_holds_nothing(
+    submit, campaign, account
+):
+    assignment, reviewer = submit(**fields_for(campaign, "Too short.")), UserFactory()
+    response = Response.objects.get()
+    judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    about = {"campaign": campaign, "worker": account.worker, "at": NOON}
+    exclude_worker(reason="x", actor=None, **about)
+    ask_for_rejection(response=response, reason="A list.", actor=UserFactory(), at=NOON)
+
+    take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
+
+    assert pay(assignment).deciding == "REJECTED"
+    assert not HeldPayment.objects.open().exists()
+
+
 def test_the_policys_pause_ends_when_a_person_pays_for_the_answers(submit, campaign, account):
     submit(junk="1")
     submit(junk="2")
