@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 # At most this many of the tasks that an answer's fields name are looked up.
 MOST_NAMED = 50
 NO_PRACTICE = "The practice is missing."
+IN_PART = "Answers to other images of the page are missing."
 # Stored length of an answer that fits no task; the rest is cut off.
 MOST_KEPT = 20_000
 
@@ -347,15 +348,28 @@ class _Answer:
 
         Answers that the page has checked are left out.
         """
+        skipped = [NO_PRACTICE] if self.is_first and not self.row.practice else []
+        skipped += [IN_PART] if responses and self._is_in_part(responses) else []
         by_response = {
-            response.pk: self._problems(response.task)
+            response.pk: self._problems(response.task, skipped)
             for response in responses
             if not self._was_checked(response.task)
         }
         return {response: problems for response, problems in by_response.items() if problems}
 
-    def _problems(self, task: Task) -> list[str]:
-        skipped = [NO_PRACTICE] if self.is_first and not self.row.practice else []
+    def _is_in_part(self, responses: Sequence[Response]) -> bool:
+        """Whether the answer leaves out tasks that its page showed or, if no page is known, has
+        fewer than a page shows. The task page takes all answers or none."""
+        if self.page is None:
+            return len(responses) < self.campaign.config.hit.images
+        if self.page.answered_at is not None:
+            return False
+        left_out = self.shown.keys() - {answered.task.pk for answered in self.answers}
+        # A page leaves out what the worker has submitted in another assignment.
+        elsewhere = Response.objects.filter(worker=self.row.account.worker, task__in=left_out)
+        return bool(left_out) and elsewhere.count() < len(left_out)
+
+    def _problems(self, task: Task, skipped: list[str]) -> list[str]:
         try:
             KINDS[self.campaign.kind].check(task, self.campaign.config, self.fields)
         except AnswerRefused as error:

@@ -123,6 +123,35 @@ def test_the_same_task_on_two_pages_that_showed_it_is_paid_twice(
 
 
 @pytest.mark.parametrize("images", [2])
+@pytest.mark.parametrize("is_opened", [True, False])
+def test_one_answer_of_a_page_that_showed_two_images_is_held(
+    client, submit, campaign, hit, account, is_opened
+):
+    fields = fields_for(campaign, SENTENCE)
+    if is_opened:
+        open_page(client, hit, "REAL", account.marketplace_id)
+        fields = {f"caption-{Claim.objects.first().task.number}": SENTENCE}
+
+    submit(assignment="REAL", **fields)
+
+    assert payable() == []
+    assert "other images" in HeldPayment.objects.get().why
+
+
+@pytest.mark.parametrize("images", [2])
+def test_what_the_worker_has_submitted_elsewhere_is_not_missing(client, submit, hit, account):
+    open_page(client, hit, "REAL", account.marketplace_id)
+    first, second = Claim.objects.values_list("task__number", flat=True)
+    elsewhere = submit(**{f"caption-{first}": SENTENCE})
+
+    assignment = submit(assignment="REAL", **{f"caption-{second}": SENTENCE})
+
+    assert Response.objects.count() == 2
+    assert elsewhere not in payable()
+    assert assignment in payable()
+
+
+@pytest.mark.parametrize("images", [2])
 def test_what_the_marketplaces_copy_lacks_comes_from_the_page_and_is_paid(
     client, submit, hit, account
 ):
