@@ -141,21 +141,18 @@ def _move(statement: str, *, at: datetime, **values: Any) -> bool:
 # Assignments
 
 
-_IN_STUDY = """
-EXISTS (
-    SELECT 1 FROM marketplace_participation AS participation
-    JOIN marketplace_study AS study ON study.id = participation.study_id
-    WHERE participation.worker_id = marketplace_assignment.worker_id
-      AND study.hit_type_id = marketplace_hit.hit_type_id
-      AND participation.started_at <= marketplace_assignment.accepted_at)
+_TAKES_PART = """
+EXISTS (SELECT 1 FROM marketplace_participation WHERE worker_id = marketplace_assignment.worker_id)
 """
 
 
-def assignment_of_page(public_id: str) -> Assignment | None:
+def assignment_of_page(public_id: str, *related: str) -> Assignment | None:
+    """The assignment with its HIT, the HIT's type and the worker, and what else the page reads.
+    PostgreSQL takes longer to plan each further join than to look up a row."""
     return (
         Assignment.objects.filter(public_id=public_id)
-        .annotate(may_be_in_study=RawSQL(_IN_STUDY, []))  # type: ignore[no-redef]
-        .select_related("hit__hit_type__requester", "hit__hit_type__notification_setting", "worker")
+        .annotate(may_be_in_study=RawSQL(_TAKES_PART, []))  # type: ignore[no-redef]
+        .select_related("hit__hit_type", "worker", *related)
         .first()
     )
 

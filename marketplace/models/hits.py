@@ -224,7 +224,7 @@ class Assignment(models.Model):
     answer = models.TextField(blank=True, default="")
     requester_feedback = models.CharField(max_length=1024, blank=True, default="")
 
-    # Not a column: False if the query that read the row found no participation in a study.
+    # Not a column: False if the query that read the row found no study of the worker's.
     may_be_in_study: bool = True
 
     objects = AssignmentQuerySet.as_manager()

@@ -224,7 +224,7 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 
 def _find_group(public_id: str) -> HitType:
     hit_types = HitType.objects.known_as(public_id)
-    hit_type = hit_types.select_related("requester", "notification_setting").first()
+    hit_type = hit_types.select_related("notification_setting").first()
     if hit_type is None:
         raise Http404("Group of HITs not found.")
     return hit_type
@@ -294,7 +294,7 @@ def _own(request: WorkerRequest, assignment: Assignment | None) -> Assignment:
 @require_GET
 def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
     """Show the task in its frame, or how the assignment ended."""
-    assignment = queries.assignment_of_page(assignment_id)
+    assignment = queries.assignment_of_page(assignment_id, "hit__hit_type__requester")
     if assignment is not None:
         recognise(request, assignment.worker)
     return _assignment(request, assignment)

@@ -111,7 +111,7 @@ def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | N
     for start in [after, 0] if after else [0]:
         hit = queries.next_hit(worker, hit_type, after=start, at=at)
         if hit is not None:
-            hit.hit_type, hit.requester = hit_type, hit_type.requester
+            hit.hit_type = hit_type
             return hit
     return None
 
