@@ -108,9 +108,9 @@ _IF_UNCHANGED = "AND hit_type_id = %(hit_type)s AND fee = %(fee)s"
 def move(
     hit: int, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
     unreviewed: int = 0, slots: int = 0,
-) -> bool:  # fmt: skip
-    """Change a HIT's counts by these numbers, and its status with them; return whether it exists
-    and is not disposed."""
+) -> str:  # fmt: skip
+    """Change a HIT's counts by these numbers, and its status with them; return that status, or an
+    empty text if the HIT is disposed."""
     return _move(
         _MOVE, hit=hit, at=at, available=available, pending=pending, completed=completed,
         unreviewed=unreviewed, slots=slots,
@@ -120,7 +120,7 @@ def move(
 def take_slot(hit: Hit, at: datetime) -> bool:
     """Take a slot for a worker; return False if the HIT is closed or of another type by now."""
     values = {"hit": hit.pk, "hit_type": hit.hit_type_id}
-    return _move(_MOVE + _IF_OPEN, at=at, available=-1, pending=1, **values)
+    return bool(_move(_MOVE + _IF_OPEN, at=at, available=-1, pending=1, **values))
 
 
 def move_approved(hit: Hit, at: datetime) -> bool:
@@ -128,14 +128,16 @@ def move_approved(hit: Hit, at: datetime) -> bool:
     the HIT was read."""
     fee = Hit._meta.get_field("fee").get_prep_value(hit.fee)
     values = {"hit_type": hit.hit_type_id, "fee": fee}
-    return _move(_MOVE + _IF_UNCHANGED, hit=hit.pk, at=at, unreviewed=-1, completed=1, **values)
+    moved = _move(_MOVE + _IF_UNCHANGED, hit=hit.pk, at=at, unreviewed=-1, completed=1, **values)
+    return bool(moved)
 
 
-def _move(statement: str, *, at: datetime, **values: Any) -> bool:
+def _move(statement: str, *, at: datetime, **values: Any) -> str:
     steps = dict.fromkeys(("available", "pending", "completed", "unreviewed", "slots"), 0)
     with connection.cursor() as cursor:
-        cursor.execute(statement, {**steps, **values, "at": _stored(at)})
-        return bool(cursor.rowcount)
+        cursor.execute(f"{statement} RETURNING status", {**steps, **values, "at": _stored(at)})
+        row = cursor.fetchone()
+    return str(row[0]) if row else ""
 
 
 # Assignments

@@ -24,7 +24,7 @@ from marketplace.policies import KNOWN_ANSWERS, PLURALITY, Policy
 from marketplace.questions.documents import parse_question
 from marketplace.services import money
 from marketplace.services.hit_types import check_range
-from marketplace.services.notifications import is_wanted, record_event
+from marketplace.services.notifications import record_event
 from marketplace.services.qualification_types import check_types_usable
 
 A_SECOND = timedelta(seconds=1)
@@ -162,18 +162,17 @@ def expire(*, hit: Hit, at: datetime) -> None:
         return
     Hit.objects.filter(pk=hit.pk).update(is_expired=True, expires_at=min(hit.expires_at, at))
     was_open = hit.status in (HitStatus.ASSIGNABLE, HitStatus.UNASSIGNABLE)
-    queries.move(hit.pk, at=at)
+    status = queries.move(hit.pk, at=at)
     record_event(event_type=EventType.HIT_EXPIRED, hit=hit, at=at)
     if was_open:
-        announce_if_reviewable(hit=hit, at=at)
+        announce_if_reviewable(hit=hit, status=status, at=at)
 
 
-def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
-    """Schedule review policies, and record an event if the HIT is now reviewable."""
+def announce_if_reviewable(*, hit: Hit, status: str, at: datetime) -> None:
+    """Schedule review policies, and record an event if the HIT's status is now reviewable."""
     if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
         Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
-    reviewable = Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE)
-    if is_wanted(EventType.HIT_REVIEWABLE, hit) and reviewable.exists():
+    if status == HitStatus.REVIEWABLE:
         record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
 
 

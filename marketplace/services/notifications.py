@@ -42,8 +42,9 @@ def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    setting = _setting_for(event_type, hit)
-    if setting is None:
+    # The setting may have been read with the HIT.
+    setting = getattr(hit.hit_type, "notification_setting", None)
+    if setting is None or not setting.is_active or event_type not in setting.event_types:
         return
     Event.objects.create(
         requester_id=hit.requester_id,
@@ -54,18 +55,6 @@ def record_event(
         happened_at=at,
         due_at=at,
     )
-
-
-def is_wanted(event_type: EventType, hit: Hit) -> bool:
-    """Whether the HIT type's setting includes such events."""
-    return _setting_for(event_type, hit) is not None
-
-
-def _setting_for(event_type: EventType, hit: Hit) -> NotificationSetting | None:
-    """The HIT type's setting, if it includes such events. It may have been read with the HIT."""
-    setting = getattr(hit.hit_type, "notification_setting", None)
-    includes = setting is not None and setting.is_active and event_type in setting.event_types
-    return setting if includes else None
 
 
 def event_body(

@@ -11,7 +11,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from marketplace.models import Assignment, AssignmentStatus, Hit
+from marketplace.models import (
+    Assignment,
+    AssignmentStatus,
+    Event,
+    EventType,
+    Hit,
+    NotificationSetting,
+)
 from tests.marketplace.factories import make_hit_type, make_worker
 from tests.marketplace.pages.test_pages import accepted, browser, make_current_hit, submitted
 
@@ -88,7 +95,13 @@ def test_the_page_of_an_assignment_takes_four_statements(hit, worker):
     assert len(taken) <= 4, taken
 
 
-def test_answers_are_submitted_in_seven_statements(hit, worker):
+@pytest.mark.parametrize("events", [0, 1])
+def test_answers_are_submitted_in_seven_statements_and_one_for_the_event(hit, worker, events):
+    NotificationSetting.objects.create(
+        hit_type=hit.hit_type,
+        event_types=[EventType.ASSIGNMENT_SUBMITTED, EventType.HIT_REVIEWABLE],
+        is_active=bool(events),
+    )
     make_current_hit(hit.hit_type)
     client, found = browser(worker), accepted(worker, hit.hit_type)
     fields = {"assignmentId": found.public_id, "caption": "A dog."}
@@ -97,7 +110,8 @@ def test_answers_are_submitted_in_seven_statements(hit, worker):
 
     found.refresh_from_db()
     assert found.status == AssignmentStatus.SUBMITTED
-    assert len(taken) <= 7, taken
+    assert Event.objects.count() == events
+    assert len(taken) <= 7 + events, taken
 
 
 def test_assignments_are_listed_in_three_statements_however_many(hit, worker):
