@@ -61,7 +61,7 @@ def operation(name: str) -> Callable[[Handler], Handler]:
 def find_hit(call: Call) -> Hit:
     """The HIT that the call names, also a disposed one; raises DoesNotExist."""
     public_id = call.params["HITId"]
-    mine = call.requester.hits.select_related("hit_type", "layout", "requester")
+    mine = call.requester.hits.select_related("hit_type", "layout")
     hit = mine.filter(public_id=public_id).first()
     if hit is None:
         raise DoesNotExist(f"Hit {public_id} does not exist.", code="HITDoesNotExist")
@@ -88,9 +88,7 @@ def find_assignment(call: Call) -> Assignment:
     """The submitted assignment that the call names; raises DoesNotExist, InvalidAssignmentState."""
     public_id = call.params["AssignmentId"]
     mine = Assignment.objects.filter(hit__requester=call.requester, public_id=public_id)
-    assignment = mine.select_related(
-        "hit__hit_type__notification_setting", "hit__layout", "hit__requester", "worker"
-    ).first()
+    assignment = mine.select_related("hit__hit_type__notification_setting", "worker").first()
     ended = (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED)
     if assignment is None or assignment.status in ended:
         raise DoesNotExist(f"Assignment {public_id} does not exist.", code="AssignmentDoesNotExist")
@@ -98,6 +96,7 @@ def find_assignment(call: Call) -> Assignment:
         raise InvalidAssignmentState(
             "This operation can be called with a status of: Reviewable,Approved,Rejected"
         )
+    assignment.hit.requester = call.requester
     return assignment
 
 
