@@ -15,7 +15,7 @@ from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
-from leaderboard.queries import stuck_since, submission_table, team_of
+from leaderboard.queries import figures_of, names_of, stuck_since, submission_table, team_of
 from leaderboard.services.challenges import (
     DEFAULTS,
     create_challenge,
@@ -63,13 +63,18 @@ def manage(request: HttpRequest, name: str) -> HttpResponse:
     at = timezone.now()
     rows = challenge.submissions.select_related("submitter__submitter", "withdrawn_by")
     page = page_of(rows.order_by("-created_at", "-pk"), request)
+    metric = next(iter(names_of(page).metrics), "")
     context = {
         "challenge": challenge,
         "is_own": True,
         "state": state_of(challenge, at),
         "stuck_since": stuck_since(at),
         "page": page,
-        "rows": [(submission, team_of(submission)) for submission in page],
+        "metric": metric,
+        "rows": [
+            (submission, team_of(submission), figures_of(submission).get(metric))
+            for submission in page
+        ],
         "closing_form": ClosingForm(initial={"closes_at": challenge.closes_at}),
         "limits_form": LimitsForm(initial=vars(challenge)),
     }

@@ -132,6 +132,18 @@ def test_the_boards_page_takes_few_queries(
     assert page.index("anet") < page.index("bnet")
 
 
+def test_the_page_of_a_challenge_without_cider_shows_its_first_metric(researcher, scored):
+    for name, figures in (("a", {"Bleu_1": 0.7}), ("b", {"ROUGE_L": 0.4})):
+        submission = scored(name, 0.5)
+        submission.scores["overall"] = figures
+        submission.save()
+
+    page = researcher.get("/challenges/kites/manage/").content.decode()
+
+    assert '<th scope="col" class="number">ROUGE_L</th>' in page  # of the latest submission
+    assert page.index('data-label="ROUGE_L">0.4</td>') < page.index('data-label="ROUGE_L">–</td>')
+
+
 def test_the_table_has_each_submission_and_no_formula(researcher, scored):
     scored("a", 0.25, in_domain=0.5)
     failed = scored("b", 0.5)
