@@ -32,6 +32,7 @@ from corpora.evaluation.judgements import (
     Caption,
     captions_in,
     criteria_of,
+    is_text_of,
     read_figures,
     systems_in,
 )
@@ -208,8 +209,9 @@ def _scored(
     against: dict[int, list[str]] = {}
     for row, (caption, number) in enumerate(zip(captions, numbers, strict=True)):
         against[row] = list(references[number])
-        if caption.text in against[row]:
-            against[row].remove(caption.text)
+        own = [text for text in against[row] if is_text_of(caption, text)]
+        if own:
+            against[row].remove(own[0])
         if not against[row]:
             raise DomainError(
                 f"Image {caption.image} has one reference, which people rated, so that no other is "

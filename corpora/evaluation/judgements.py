@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from corpora.errors import DomainError
 from corpora.evaluation.references import image_id
+from corpora.language.english import words
+from corpora.language.text import normalise
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import entries, is_number
 from corpora.reading.tables import CsvFile, open_csv
@@ -101,8 +103,19 @@ def systems_in(captions: Sequence[Caption], texts: Mapping[int, str]) -> set[str
     return systems - {
         caption.source
         for caption in captions
-        if texts.get(caption.image, "").split() != caption.text.split()
+        if not is_text_of(caption, texts.get(caption.image, ""))
     }
+
+
+def is_text_of(caption: Caption, text: str) -> bool:
+    """Whether the text is the caption's, if both are written as caption sets store them.
+
+    In a comparison the caption is as people saw it, perhaps with a capital first and a full stop
+    last, so that its words decide.
+    """
+    own, other = normalise(caption.text), normalise(text)
+    is_as_shown = caption.comparison is not None and other
+    return words(own) == words(other) if is_as_shown else own == other
 
 
 def criteria_of(captions: Sequence[Caption]) -> list[str]:

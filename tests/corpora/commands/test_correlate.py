@@ -192,7 +192,9 @@ def test_captions_of_regions_are_no_references_of_the_image(judged):
         run("judged", "--references", "people")
 
 
-def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, results):
+@pytest.fixture
+def compared(people, results) -> Release:
+    """A release of comparisons of the systems and of a reference."""
     sources = [{"name": name, "caption_set": name} for name in WORDS]
     values = {
         "name": "compare",
@@ -200,12 +202,16 @@ def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, resul
         "selection": people.campaign.selection.name,
         "budget": "50.00",
         "responses": 2,
-        "preference": {"sources": sources, "pairs": "random"},
+        "preference": {
+            "sources": [{"name": "person", "release": "people"}, *sources],
+            "pairs": "random",
+            "pairs_per_image": 6,
+        },
     }
     campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
     for task in campaign.tasks.all():
         answer = {
-            str(number): {"better": 1 if WORDS[one[0]] > WORDS[other[0]] else 5}
+            str(number): {"better": 1 if rating(one) > rating(other) else 5}
             for number, pair in enumerate(task.payload["pairs"], start=1)
             for one, other in [pair["sources"]]
         }
@@ -214,12 +220,24 @@ def test_side_by_side_comparisons_order_the_captions_of_their_pair(people, resul
                 campaign=campaign, task=task, worker=WorkerFactory(), submitted_at=NOON
             )
             KINDS["preference"].store([(response, answer)])
-    release_campaign(campaign=campaign, name="compared", seed=1, at=NOON)
+    return release_campaign(campaign=campaign, name="compared", seed=1, at=NOON)
 
-    better = json.loads(run("compared", "--resamples", 20, "--json"))["criteria"]["better"]
 
+def test_side_by_side_comparisons_order_the_captions_of_their_pair(compared, results):
+    # Workers saw these captions with a capital and a full stop, which the files do not have.
+    systems = ["--results", *results.values()]
+    found = json.loads(run("compared", *systems, "--resamples", 20, "--json"))
+
+    better = found["criteria"]["better"]
+    assert found["systems"] == sorted(WORDS)
     assert better["captions"]["Bleu_1"] == {"accuracy": {"value": 1, "interval": [1, 1]}}
     assert better["people"]["good"] > better["people"]["poor"]
+
+
+def test_a_reference_in_a_comparison_is_scored_against_the_others(compared):
+    found = json.loads(run("compared", "--resamples", 0, "--json"))
+
+    assert 0 < found["criteria"]["better"]["figures"]["Bleu_1"]["person"] < 1
 
 
 def test_a_criterion_compares_the_systems_that_were_rated_by_it(tmp_path, capsys):

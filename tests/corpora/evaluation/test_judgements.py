@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpora.errors import DomainError
-from corpora.evaluation.judgements import captions_in
+from corpora.evaluation.judgements import Caption, captions_in, systems_in
 
 
 def shown(**changes: Any) -> dict[str, Any]:
@@ -29,3 +29,26 @@ def test_wrong_comparisons_are_refused(
 
     with pytest.raises(DomainError, match=message):
         captions_in(tmp_path / "p.json", {"comparisons": [right, right | comparison]})
+
+
+@pytest.mark.parametrize(
+    ("rated", "submitted"),
+    [
+        ("a café", "a cafe\u0301"),
+        ("a dog runs", "a dog\u200b  runs\n"),
+    ],
+)
+def test_a_system_is_recognised_by_its_captions_as_caption_sets_store_them(
+    rated: str, submitted: str
+) -> None:
+    captions = [Caption(1, "good", rated, {}), Caption(1, "poor", "a thing", {})]
+
+    assert systems_in(captions, {1: submitted}) == {"good"}
+    assert systems_in(captions, {1: submitted.upper()}) == set()
+
+
+def test_a_system_is_recognised_by_captions_in_the_form_that_people_saw() -> None:
+    captions = [Caption(1, "good", "A dog runs.", {}, 0), Caption(1, "poor", "…", {}, 0)]
+
+    assert systems_in(captions, {1: "a dog runs"}) == {"good"}
+    assert systems_in(captions, {}) == set()
