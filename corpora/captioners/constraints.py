@@ -52,6 +52,13 @@ def excluded_classes() -> dict[str, str]:
     return {row["class"]: row["name"] for row in rows}
 
 
+def excluded_by_name(classes: Mapping[str, str]) -> dict[str, str]:
+    """Those of the classes, names by label, that have the name of an excluded class: classes of
+    other datasets, such as COCO's, have labels of their own."""
+    names = {name.casefold() for name in excluded_classes().values()}
+    return {label: name for label, name in classes.items() if name.casefold() in names}
+
+
 def levels(relations: Iterable[tuple[str, str]]) -> dict[str, int]:
     """The level of each class in a hierarchy of (parent, child): 0 for the top.
 

@@ -12,6 +12,7 @@ from corpora.captioners.constraints import (
     OVERLAP,
     Candidate,
     choose_constraints,
+    excluded_by_name,
     excluded_classes,
     levels,
     read_detections,
@@ -78,11 +79,10 @@ def run(
         raise WrongOptions("--classes and --hierarchy are for a CSV file of Open Images.")
     if not is_coco and not classes:
         raise WrongOptions("A CSV file of boxes has no names: add --classes.")
-    excluded = excluded_classes()
     if classes:
-        images = open_images(boxes, classes)
+        images, excluded = open_images(boxes, classes), excluded_classes()
     else:
-        images, excluded = instances(boxes, excluded)
+        images, excluded = instances(boxes)
     relations = read_hierarchy(hierarchy).relations if hierarchy else []
     return constraints(
         images,
@@ -102,24 +102,16 @@ def open_images(path: Path, classes: Path) -> Iterator[ImageBoxes]:
     return (ImageBoxes({"open_images_id": key}, boxes) for key, boxes in candidates.items())
 
 
-def instances(
-    path: Path, excluded: Mapping[str, str]
-) -> tuple[Iterator[ImageBoxes], dict[str, str]]:
-    """The boxes of each image in an instances file, and its categories that are left out.
-
-    Categories have other labels than the classes of Open Images, so they go by their names. Raises
-    MalformedFile.
-    """
+def instances(path: Path) -> tuple[Iterator[ImageBoxes], dict[str, str]]:
+    """The boxes of each image in an instances file, and its categories that are left out; raises
+    MalformedFile."""
     content = read_instances(path)
     boxes: dict[str, list[Candidate]] = defaultdict(list)
     for box in content.boxes:
         edges = (box.x_min, box.x_max, box.y_min, box.y_max)
         boxes[box.image].append(Candidate(box.label, content.classes[box.label], *edges))
-    left_out = {name.casefold() for name in excluded.values()}
-    return (
-        (ImageBoxes({"image_id": int(key)}, boxes[key]) for key in content.images),
-        {label: name for label, name in content.classes.items() if name.casefold() in left_out},
-    )
+    images = (ImageBoxes({"image_id": int(key)}, boxes[key]) for key in content.images)
+    return images, excluded_by_name(content.classes)
 
 
 def constraints(

@@ -9,7 +9,13 @@ from accounts.management.base import DomainCommand
 from annotate.exports.records import EDGES
 from annotate.management.base import release_named
 from annotate.models import ClassRelation, ObjectClass, Release, ReleasedImage
-from corpora.captioners.constraints import Candidate, excluded_classes, levels, read_detections
+from corpora.captioners.constraints import (
+    Candidate,
+    excluded_by_name,
+    excluded_classes,
+    levels,
+    read_detections,
+)
 from corpora.commands import bytes_shown, constraints
 from corpora.commands.constraints import ImageBoxes
 from corpora.wording import counted
@@ -34,14 +40,15 @@ class Command(DomainCommand):
 
     def handle(self, *, release: str, detections: Path | None, out: Path | None, **_: Any) -> None:
         found = release_named(release)
-        detected = self.detected(found, detections) if detections else None
+        classes = dict(_classes_of(found).values_list("label", "name"))
+        detected = self.detected(found, detections, classes) if detections else None
         relations = ClassRelation.objects.filter(child__in=_classes_of(found).values("pk"))
         edges = relations.values_list("parent__label", "child__label")
         self.print_lines(
             constraints.constraints(
                 _boxes_of(found, detected),
                 levels_of=levels(edges.distinct()),
-                excluded=excluded_classes(),
+                excluded=excluded_classes() | excluded_by_name(classes),
                 info={
                     "release": found.name,
                     "boxes": "verified" if detected is None else "detections",
@@ -50,9 +57,8 @@ class Command(DomainCommand):
             )
         )
 
-    def detected(self, release: Release, path: Path) -> Detections:
+    def detected(self, release: Release, path: Path, names: Mapping[str, str]) -> Detections:
         """The detections of each image; reports images that only one of the two sides has."""
-        names = dict(_classes_of(release).values_list("label", "name"))
         with bytes_shown(path) as progress:
             boxes = read_detections(path, names, progress)
         keys = set(release.images.values_list("record__open_images_id", flat=True))

@@ -190,6 +190,20 @@ def test_boxes_come_from_the_release_and_not_from_the_live_tables(released, caps
     assert written(capsys) == before
 
 
+@pytest.mark.parametrize("label", ["coco:1", "own:1f2e"])
+def test_classes_of_other_datasets_are_left_out_by_their_names(released, capsys, label):
+    person = ObjectClass.objects.get(name="Person")
+    ObjectClass.objects.filter(pk=person.pk).update(label=label, name="person")
+    again = release_campaign(campaign=released.campaign, name="again", seed=1, at=NOON)
+
+    call_command("export_constraints", again.name)
+
+    content = json.loads(capsys.readouterr().out)
+    [image] = content["images"]
+    assert [one["class"] for one in image["constraints"]] == ["/m/dog", "/m/bus"]
+    assert label in content["info"]["excluded_classes"]
+
+
 def test_detections_rank_by_confidence(released, capsys, tmp_path):
     key = released.images.get().record["open_images_id"]
     path = detections(
