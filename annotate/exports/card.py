@@ -56,7 +56,7 @@ def _front_matter(content: Content, chosen: Format, sizes: Mapping[str, int]) ->
 
 def _languages(release: Release) -> list[str]:
     """The languages without their regions, each once."""
-    tags = release.languages or [release.language]
+    tags = release.all_languages
     return list(dict.fromkeys(tag.split("-")[0] for tag in tags))
 
 

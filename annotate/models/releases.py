@@ -40,7 +40,7 @@ class ReleaseQuerySet(TeamRows["Release"]):
         """BCP 47 tag of the language that all captions of these releases are in; empty if there
         is none."""
         releases = self.select_related("campaign")
-        tags = {tag for release in releases for tag in release.languages or [release.language]}
+        tags = {tag for release in releases for tag in release.all_languages}
         return tags.pop() if len(tags) == 1 else ""
 
 
@@ -98,6 +98,11 @@ class Release(models.Model):
     def language(self) -> str:
         """BCP 47 tag of the captions' language, or of the first of several."""
         return self.campaign.config.language
+
+    @property
+    def all_languages(self) -> list[str]:
+        """BCP 47 tags of all languages of the captions."""
+        return self.languages or [self.language]
 
     @property
     def source(self) -> str:

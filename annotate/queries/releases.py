@@ -66,16 +66,12 @@ def language_in(release: Release, wanted: str | None) -> str:
 
     Raises DomainError if the release does not have it, or if none is named and there are several.
     """
-    if not release.languages:
-        if wanted:
-            raise DomainError("A release knows its language. --language is for captions files.")
-        return ""
-    languages = ", ".join(release.languages)
-    if wanted is None:
+    languages = ", ".join(release.all_languages)
+    if wanted is None and release.languages:
         raise DomainError(f"{release} has captions in {languages}; choose one with --language.")
-    if wanted not in release.languages:
+    if wanted is not None and wanted not in release.all_languages:
         raise DomainError(f"{release} has no captions in {wanted}, but in {languages}.")
-    return wanted
+    return wanted if wanted and release.languages else ""
 
 
 def captions_with_hidden(

@@ -129,8 +129,9 @@ def test_the_official_tokeniser_is_refused_for_japanese():
 def test_a_release_knows_its_language():
     released("ja")
 
-    with pytest.raises(CommandError, match="for captions files"):
-        evaluated("kouen", "--baseline", "--language", "ja")
+    with pytest.raises(CommandError, match="kouen has no captions in de, but in ja"):
+        evaluated("kouen", "--baseline", "--language", "de")
+    assert evaluated("kouen", "--baseline", "--language", "ja")["language"] == "ja"
 
 
 def test_of_several_languages_one_is_chosen(in_two_languages, write):
@@ -191,3 +192,17 @@ def test_a_report_has_the_captions_of_the_chosen_language(in_two_languages, tmp_
 
     found = json.loads((out / "report.json").read_text())
     assert found["per_image"]["words"]["dataset"]["n"] == 4
+
+
+@pytest.mark.django_db
+def test_a_release_is_compared_with_a_file_of_several_languages(in_two_languages, tmp_path):
+    released("ja")
+    out = tmp_path / "report"
+    arguments = ["report", "kouen", "--against", str(in_two_languages), "--out", str(out)]
+    with pytest.raises(CommandError, match="captions in de, ja; choose one with --language"):
+        call_command(*arguments)
+
+    call_command(*arguments, "--language", "ja")
+
+    found = json.loads((out / "report.json").read_text())
+    assert found["against"]["captions"] == 4
