@@ -11,6 +11,7 @@ from annotate.queries.releases import language_in, references_of_release
 from corpora.errors import DomainError
 from corpora.evaluation.judgements import Caption, captions_in
 from corpora.evaluation.references import References, make_references
+from corpora.language.languages import language_of
 from corpora.reading.json_files import parse_json
 
 
@@ -41,9 +42,9 @@ def references_in(release: Release, language: str) -> References:
     return make_references(texts, {}, name=release.name, language=chosen or release.language)
 
 
-def described(judged: Release) -> Release | None:
-    """The team's release with references of all judged images, if there is one; raises DomainError
-    if there are several."""
+def described(judged: Release, language: str) -> Release | None:
+    """The team's release with references of all judged images in a language, if there is one;
+    raises DomainError if there are several."""
     captions = ReleasedCaption.with_hidden.filter(
         role=Role.REFERENCE,
         image__task__image__in=judged.images.values("task__image"),
@@ -55,7 +56,11 @@ def described(judged: Release) -> Release | None:
     releases = Release.objects.of_team(judged.campaign.team).filter(
         pk__in=covering.filter(images=wanted).values("image__release")
     )
-    described_by = list(releases.order_by("name"))
+    described_by = [
+        release
+        for release in releases.select_related("campaign").order_by("name")
+        if language_of(language).code in {language_of(tag).code for tag in release.all_languages}
+    ]
     if len(described_by) > 1:
         names = ", ".join(release.name for release in described_by)
         raise DomainError(

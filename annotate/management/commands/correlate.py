@@ -27,19 +27,21 @@ class Command(DomainCommand):
 
     def handle(self, *, release: str, references: str | None, **options: Any) -> None:
         rated = release_named(release)
+        language = options["language"] or rated.language
         captions = judged_captions(rated)
         numbers = {caption.image: caption.image for caption in captions}
         known_references: References | None = None
         if references and (path := captions_file(references)):
             known_references = read_references(path, options["language"])
-        elif source := release_named(references) if references else described(rated):
-            known_references = references_in(source, options["language"] or rated.language)
+        elif source := (release_named(references) if references else described(rated, language)):
+            known_references = references_in(source, language)
             numbers = numbers_in(source, rated)
         elif all(path.suffix == ".json" for path in options["results"]):
             raise CommandError(
-                f"No release has references of all images that people rated in {rated}, and "
-                "metrics need them. Name some with --references (a release, or a captions file in "
-                "COCO form), or bring figures of other metrics in a CSV file with --results."
+                f"No release has references of all images that people rated in {rated}, in "
+                f"{language}, and metrics need them. Name some with --references (a release, or a "
+                "captions file in COCO form), or bring figures of other metrics in a CSV file with "
+                "--results."
             )
         self.print_lines(
             correlate.correlate(

@@ -185,6 +185,16 @@ def test_without_references_of_all_rated_images_the_command_says_what_to_name(ju
         run("judged", "--references", "people")
 
 
+def test_references_in_another_language_are_not_taken(judged):
+    campaign = Release.objects.get(name="people").campaign
+    campaign.config_json["language"] = "de"
+    campaign.save()
+
+    with pytest.raises(CommandError, match="No release has references of all images .*, in en, "):
+        run("judged")
+    assert run("judged", "--language", "de", "--resamples", 0)
+
+
 def test_captions_of_regions_are_no_references_of_the_image(judged):
     Task.objects.filter(campaign=Release.objects.get(name="people").campaign).update(serial=1)
 
