@@ -15,7 +15,13 @@ from leaderboard.queries import PEOPLE, board_of
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import SelectionFactory, WorkerFactory
 from tests.leaderboard.conftest import IMAGES
-from tests.leaderboard.making import NOON, make_submission, make_submitter, results_of
+from tests.leaderboard.making import (
+    NOON,
+    make_challenge,
+    make_submission,
+    make_submitter,
+    results_of,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -156,6 +162,17 @@ def test_saved_files_are_those_that_were_submitted(challenge, submissions, tmp_p
     assert {json.loads(path.read_text())[0]["caption"] for path in paths} == {
         f"A {word} runs along beach 1." for word in submissions
     }
+
+
+@pytest.mark.parametrize(("is_hidden", "saved"), [(True, 0), (False, 1)])
+def test_a_hidden_human_baseline_is_not_saved(release, tmp_path, is_hidden, saved):
+    release.images.update(is_hidden=is_hidden)
+    challenge = make_challenge(release)
+    challenge.submissions.update(status="SCORED", scores={})
+
+    run("challenge", challenge.name, "--save", tmp_path / "new")
+
+    assert len([*tmp_path.glob("new/*")]) == saved
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

@@ -74,7 +74,11 @@ class Command(DomainCommand):
         self._show(challenge_named(challenge))
 
     def _save(self, challenge: Challenge, folder: Path) -> None:
-        for submission in challenge.submissions.scored():
+        submissions = challenge.submissions.scored()
+        if challenge.release.images.filter(is_hidden=True).exists():
+            # Hidden captions leave the site by an export that is recorded.
+            submissions = submissions.filter(is_baseline=False)
+        for submission in submissions:
             path = folder / f"{submission.pk}.json"
             write(path, decoded(path.name, zlib.decompress(submission.file.content)))
             self.stdout.write(f"{path}: {submission.method}")
