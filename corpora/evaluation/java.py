@@ -124,6 +124,8 @@ def _content(file: IO[bytes]) -> str:
 def _reason(status: int, errors: str, java: Java) -> str:
     if status == OUT_OF_MEMORY or "OutOfMemoryError" in errors:
         return f"Java ran out of its memory of {java.memory_mb} MB."
+    if status == -signal.SIGXCPU:
+        return "Java reached its limit of processor time."
     if status < 0:
         return f"Java was killed by the signal {signal.Signals(-status).name}."
     lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(NOTES)]

@@ -34,7 +34,8 @@ def _limit(seconds: int, megabytes: int) -> None:
     memory = megabytes * MEGABYTE
     # Memory that is written, not addresses: Java reserves far more addresses than it uses.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    # Later than the first limit, at which the kernel sends SIGXCPU, and not SIGKILL as at this one.
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # If the process that started this one has died, nobody else ends it.
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))

@@ -73,6 +73,7 @@ def test_nothing_is_written_into_the_package_or_left_in_the_temporary_folder(
     ("script", "message"),
     [
         ("kill -9 $$", "Java was killed by the signal SIGKILL"),
+        ("kill -XCPU $$", "Java reached its limit of processor time."),
         ("exit 3", "ran out of its memory of 2048 MB"),
         ("echo 'WARNING: x' >&2; echo 'Error: no jar' >&2; exit 1", "status 1: Error: no jar"),
         ("exit 7", "status 7: no message"),

@@ -91,6 +91,19 @@ def test_a_process_that_is_killed_gives_a_reason(job, monkeypatch):
     assert "was killed by signal 9" in run(job, ENOUGH).problem
 
 
+def test_a_process_that_used_its_processor_time_has_not_ended_in_time(job, monkeypatch):
+    program(
+        monkeypatch,
+        "import os, resource, signal\n"
+        "from leaderboard.scoring.child import _limit\n"
+        "_limit(60, 4096)\n"
+        "least, most = resource.getrlimit(resource.RLIMIT_CPU)\n"
+        "os.kill(os.getpid(), signal.SIGXCPU if least < most else signal.SIGKILL)",
+    )
+
+    assert "did not end within" in run(job, ENOUGH).problem
+
+
 def test_a_program_that_a_process_started_ends_with_it(job, monkeypatch, tmp_path):
     note = tmp_path / "pid"
     program(
