@@ -16,6 +16,7 @@ from annotate.queries.progress import open_work, work_now
 from annotate.services.campaigns import change_campaign, create_campaign
 from annotate.services.drafts import begin_draft
 from corpora.evaluation.references import read_references
+from hits.pages.task_page import fixed_parts
 from hits.services.claims import recount_places
 from hits.services.submissions import Reported, take_submissions
 from qualcontrol.models import Assessment, Decision
@@ -146,6 +147,16 @@ def test_each_worker_edits_the_last_version_and_sees_what_it_changed(campaign, w
     assert "<ins>brown </ins>" in page
     assert (first.round, first.builds_on) == (1, None)
     assert first.answer.content["words"] == {"kept": 6, "added": 1, "removed": 0}
+
+
+def test_the_record_of_the_page_has_no_version_of_a_worker(campaign, writer):
+    writer(campaign).write(FIRST)
+    fixed_parts._words.cache_clear()  # as in another process, or after a restart
+
+    writer(campaign).open()
+
+    assert "Correct and complete the text" in campaign.worker_pages.get().text
+    assert FIRST not in campaign.worker_pages.get().html
 
 
 def test_a_good_draft_that_is_too_short_is_not_to_be_left_as_it_is(campaign, writer):

@@ -120,7 +120,9 @@ def _words(slug: str, fixed: FixedParts) -> Words:
     task = campaign.tasks.with_subject().order_by("number").first()
     assert task is not None, "a page was opened about a task"
     task.primed = config.priming.share > 0
-    item = {**kind.context(task, config, {}), "number": 1, "problems": []}
+    # With empty fields: a text in rounds would be the last worker's, who may withdraw it.
+    empty = dict.fromkeys(kind.field_names(task), "")
+    item = {**kind.context(task, config, empty), "number": 1, "problems": []}
     context = {"config": config, "fixed": fixed, "item": item, "template": kind.templates.task}
     soup = BeautifulSoup(render_to_string("hits/page_record.html", context), "lxml")
     for tag in soup.select(NO_WORDS):
