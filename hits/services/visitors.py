@@ -28,15 +28,14 @@ class Visitor(NamedTuple):
     has_come: bool  # has submitted an assignment of the campaign
     is_excluded: bool
     is_paused: bool
-    has_open_first_checks: bool
+    has_open_first_checks: bool  # in a campaign with a trial
     written: int  # responses to the campaign, as far as its trial counts them
 
     def refuse_new_task(self, campaign: Campaign) -> None:
         """Raises WaitsForVerdicts or NothingToDo if the worker may not get a task now."""
         if self.is_excluded or self.is_paused:
             raise NothingToDo(gettext("There is nothing left in this campaign for you."))
-        trial = campaign.config.review.trial
-        if trial and self.written >= trial and self.has_open_first_checks:
+        if self.has_open_first_checks and self.written >= campaign.config.review.trial:
             raise WaitsForVerdicts(
                 gettext("Your first answers are being checked. You can continue later.")
             )
@@ -76,7 +75,7 @@ SELECT account.worker_id AS worker,
            SELECT 1 FROM qualcontrol_pause
            WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
              AND lifted_at IS NULL) AS is_paused,
-       EXISTS (
+       %(trial)s > 0 AND EXISTS (
            SELECT 1 FROM qualcontrol_spotcheck AS spot_check
            JOIN annotate_response AS response ON response.id = spot_check.response_id
            WHERE response.worker_id = account.worker_id AND response.status <> 'DISCARDED'
