@@ -138,7 +138,7 @@ def read_figures(
         names = [name for name in header if name not in skipped]
         if clash := sorted({*taken}.intersection(names)):
             raise MalformedFile(path, f"{clash[0]} is computed here; give the column another name")
-        for row in table.rows:
+        for row in filter(None, table.rows):
             if len(row) != len(header):
                 raise table.wrong_length(row, len(header))
             cells = dict(zip(header, row, strict=True))

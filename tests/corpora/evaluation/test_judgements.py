@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from corpora.errors import DomainError
-from corpora.evaluation.judgements import Caption, captions_in, systems_in
+from corpora.evaluation.judgements import Caption, captions_in, read_figures, systems_in
 
 
 def shown(**changes: Any) -> dict[str, Any]:
@@ -52,3 +52,12 @@ def test_a_system_is_recognised_by_captions_in_the_form_that_people_saw() -> Non
 
     assert systems_in(captions, {1: "a dog runs"}) == {"good"}
     assert systems_in(captions, {}) == set()
+
+
+def test_empty_lines_in_a_table_of_figures_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "clip.csv"
+    path.write_text("image_id,source,CLIPScore\n1,good,0.7\n\n")
+
+    figures = read_figures(path, [Caption(1, "good", "a dog", {})], [])
+
+    assert figures == {"CLIPScore": {(1, "good"): 0.7}}
