@@ -319,10 +319,10 @@ def _new_page(
 
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
-    """The form's tasks, in the order of the form, with what it shows."""
-    tasks = Task.objects.filter(campaign=campaign, number__in=form.numbers).with_material()
+    """The form's tasks, in the order of the form, with what the checks of their answers read. A
+    form that is shown again without a script reads each image by itself."""
+    tasks = campaign.tasks.filter(number__in=form.numbers).select_related("subject")
     for task in tasks:
-        task.campaign = campaign
         task.primed = task.number in form.primed if task.shows_keywords is None else None
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
 
