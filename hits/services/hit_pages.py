@@ -163,7 +163,7 @@ def lock_pages(campaign: Campaign, frame: FrameParameters) -> HitPages:
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
     alive = Hit.objects.alive().filter(campaign=campaign, hit_id=frame.hit_id)
-    hit = alive.select_for_update(no_key=True).first()
+    hit = alive.select_for_update(no_key=True).only("slots", "ingested").first()
     if hit is None:
         raise UnknownHit(
             gettext("This task is not ready yet, or it is closed. Reload in a minute.")
