@@ -19,9 +19,8 @@ from annotate.services.practice import FIELD as PRACTICE
 from annotate.services.practice import is_passed, read_marks
 from corpora.errors import DomainError
 from corpora.language.text import Problem
-from hits.models import Assignment, Claim, Hit, TaskPage
+from hits.models import Claim, Hit, TaskPage
 from hits.services import entry
-from hits.services.accounts import ERASED
 from hits.services.claims import claim_again, claim_tasks, give_back_places, take_places_again
 from hits.services.hit_pages import (
     FrameParameters,
@@ -30,7 +29,7 @@ from hits.services.hit_pages import (
     close_surplus,
     lock_pages,
 )
-from hits.services.visitors import visitor_of
+from hits.services.visitors import has_submitted, visitor_of
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
@@ -244,7 +243,7 @@ def store_answers(
         answers = _check(campaign, form, tasks, fields)
     except AnswersRefused:
         # After a submission, there is nothing to correct.
-        _refuse_submitted(campaign, form.frame)
+        _refuse_submitted(form.frame)
         raise
     kind = KINDS[campaign.kind]
     passed_on = {PRACTICE: form.practice} if form.practice else {}
@@ -259,7 +258,7 @@ def store_answers(
     }
     with transaction.atomic():
         pages = lock_pages(campaign, form.frame)
-        _refuse_submitted(campaign, form.frame, passed_on)
+        _refuse_submitted(form.frame, passed_on)
         made = _keep(pages, form, tasks, values, at)
     if made and pages.are_too_many:
         close_surplus(pages.hit, keep=made)
@@ -283,7 +282,7 @@ def _keep(
         if TaskPage.objects.filter(pk=own.pk).update(**values):
             return None
     # The page may have been closed because a sync has just ingested its assignment.
-    _refuse_submitted(pages.hit.campaign, form.frame, values["fields"])
+    _refuse_submitted(form.frame, values["fields"])
     # A clock that was put back must not lose the answer.
     opened_at = min(form.opened_at, at)
     page = _new_page(pages.hit, form.frame, opened_at=opened_at, at=at, **values)
@@ -291,16 +290,8 @@ def _keep(
     return page
 
 
-def _refuse_submitted(
-    campaign: Campaign, frame: FrameParameters, fields: Mapping[str, str] | None = None
-) -> None:
-    submitted = Assignment.objects.filter(
-        Q(account__marketplace_id=frame.worker_id) | Q(account__marketplace_id__startswith=ERASED),
-        hit__campaign=campaign,
-        hit__hit_id=frame.hit_id,
-        assignment_id=frame.assignment_id,
-    )
-    if submitted.exists():
+def _refuse_submitted(frame: FrameParameters, fields: Mapping[str, str] | None = None) -> None:
+    if has_submitted(frame):
         raise AlreadySubmitted(fields)
 
 

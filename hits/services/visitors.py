@@ -41,10 +41,16 @@ class Visitor(NamedTuple):
             )
 
 
+_HAS_SUBMITTED = """EXISTS (
+           SELECT 1 FROM hits_assignment AS assignment
+           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
+           JOIN hits_workeraccount AS its ON its.id = assignment.account_id
+           WHERE (its.marketplace_id = %(worker)s OR its.marketplace_id LIKE %(erased)s)
+             AND assignment.assignment_id = %(assignment)s AND hit.hit_id = %(hit)s)"""
 # With a column for each field of Visitor. In plain SQL, because each request for a task page needs
 # it, and Django takes much longer to build it than the database to answer it. A test compares it
 # with `qualcontrol.models.worker_state`.
-_VISITOR = """
+_VISITOR = f"""
 SELECT account.worker_id AS worker,
        EXISTS (
            SELECT 1 FROM annotate_response
@@ -55,13 +61,7 @@ SELECT account.worker_id AS worker,
            WHERE page.marketplace_id = %(worker)s AND page.answered_at IS NOT NULL
              AND hit.campaign_id = %(campaign)s
              AND EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id)) AS has_written,
-       EXISTS (
-           SELECT 1 FROM hits_assignment AS assignment
-           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
-           JOIN hits_workeraccount AS its ON its.id = assignment.account_id
-           WHERE (its.id = account.id OR its.marketplace_id LIKE %(erased)s)
-             AND assignment.assignment_id = %(assignment)s AND hit.hit_id = %(hit)s)
-           AS has_submitted,
+       {_HAS_SUBMITTED} AS has_submitted,
        EXISTS (
            SELECT 1 FROM hits_assignment AS assignment
            JOIN hits_hit AS hit ON hit.id = assignment.hit_id
@@ -97,12 +97,25 @@ def visitor_of(campaign: Campaign, frame: FrameParameters) -> Visitor:
         "campaign": campaign.pk,
         "endpoint": campaign.endpoint,
         "trial": campaign.config.review.trial,
-        "worker": frame.worker_id,
-        "assignment": frame.assignment_id,
-        "hit": frame.hit_id,
-        "erased": f"{ERASED}%",
+        **_ids(frame),
     }
     with connection.cursor() as cursor:
         cursor.execute(_VISITOR, values)
         names = [column[0] for column in cursor.description]
         return Visitor(**dict(zip(names, cursor.fetchone(), strict=True)))
+
+
+def has_submitted(frame: FrameParameters) -> bool:
+    """Whether the marketplace has reported the page's assignment as submitted."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_HAS_SUBMITTED}", _ids(frame))
+        return bool(cursor.fetchone()[0])
+
+
+def _ids(frame: FrameParameters) -> dict[str, str]:
+    return {
+        "worker": frame.worker_id,
+        "assignment": frame.assignment_id,
+        "hit": frame.hit_id,
+        "erased": f"{ERASED}%",
+    }
