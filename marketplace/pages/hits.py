@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -223,11 +223,8 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 
 
 def _find_group(public_id: str) -> HitType:
-    hit_types = HitType.objects.known_as(public_id)
-    hit_type = hit_types.select_related("notification_setting").first()
-    if hit_type is None:
-        raise Http404("Group of HITs not found.")
-    return hit_type
+    hit_types = HitType.objects.select_related("notification_setting")
+    return get_object_or_404(hit_types.known_as(public_id))
 
 
 def _preview(

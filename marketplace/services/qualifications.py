@@ -113,7 +113,7 @@ def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
     """Raise NotQualified unless the worker meets the HIT type's requirements for the action."""
-    missing = unmet(hit_type, held_by(worker), action)
+    missing = hit_type.qualification_requirements and unmet(hit_type, held_by(worker), action)
     if missing:
         raise NotQualified(
             f"You do not meet {len(missing)} of the qualification requirements of these HITs."
