@@ -221,6 +221,7 @@ ACTIVITY_KEPT = timedelta(days=ENV.marketplace_activity_days)
 # Further retention times; see "Retention" in docs/marketplace.md.
 NOTIFICATIONS_KEPT = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=365)
+SENT_FORMS_KEPT = timedelta(days=1)
 IDLE_PARTICIPANTS_KEPT = timedelta(days=30)
 # Days after a participant's last work in closed studies until the panel's id is deleted; None to
 # keep it.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
 from functools import wraps
 from typing import Concatenate, ParamSpec
 from uuid import UUID, uuid5
@@ -99,9 +98,6 @@ def to_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect(reverse("sign_in") + query)
 
 
-KEPT = timedelta(days=1)
-
-
 def carried_out_once(
     request: HttpRequest,
     view: Callable[[], HttpResponseBase],
@@ -133,12 +129,11 @@ class KeptForm(shared.once.SentForm):
     """A form whose key is stored in a row of its own."""
 
     def __init__(self, key: UUID, otherwise: str, again: Callable[[], None]) -> None:
-        at, self.again = clock.now(), again
-        SentForm.objects.filter(sent_at__lt=at - KEPT).delete()
+        self.again = again
         self.rows, self.otherwise = SentForm.objects.filter(key=key), otherwise
         try:
             with transaction.atomic():
-                SentForm.objects.create(key=key, sent_at=at)
+                SentForm.objects.create(key=key, sent_at=clock.now())
             self.is_new = True
         except IntegrityError:
             self.is_new = False

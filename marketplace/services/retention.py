@@ -31,6 +31,7 @@ from marketplace.models import (
     Message,
     Participation,
     RequestToken,
+    SentForm,
     UsedLink,
     Worker,
 )
@@ -74,6 +75,7 @@ def _old(at: datetime) -> list[QuerySet[Any]]:
         ),
         Message.objects.filter(sent_at__lte=at - settings.MESSAGES_KEPT).order_by("sent_at"),
         tokens.filter(used_at__lte=at - settings.MTURK_TOKEN_LIFE).order_by("used_at"),
+        SentForm.objects.filter(sent_at__lte=at - settings.SENT_FORMS_KEPT).order_by("sent_at"),
     ]
 
 

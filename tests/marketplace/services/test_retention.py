@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from importlib import import_module
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from bs4 import BeautifulSoup
@@ -25,6 +26,7 @@ from marketplace.models import (
     Participation,
     QualificationType,
     RequestToken,
+    SentForm,
     Transfer,
     TransferKind,
     Worker,
@@ -123,6 +125,14 @@ def test_tokens_of_hits_are_forgotten_after_their_life_and_those_of_bonuses_neve
     assert forget(at=NOON + timedelta(hours=23)) == 0
     assert forget(at=NOON + timedelta(days=1)) == 1
     assert RequestToken.objects.get().operation == "SendBonus"
+
+
+def test_keys_of_forms_are_forgotten_after_a_day():
+    for hours in (24, 23):
+        SentForm.objects.create(key=uuid4(), sent_at=NOON - timedelta(hours=hours))
+
+    assert forget(at=NOON) == 1
+    assert SentForm.objects.get().sent_at == NOON - timedelta(hours=23)
 
 
 @pytest.fixture
