@@ -259,7 +259,7 @@ def fill_hit(hit: Hit, workers: list[Worker]) -> None:
         for worker in workers
     )
     count = len(workers)
-    queries.move(hit.pk, at=now, available=-count, unreviewed=count)
+    queries.move(hit.pk, available=-count, unreviewed=count)
 
 
 def settle_down() -> None:

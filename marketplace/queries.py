@@ -81,8 +81,8 @@ def next_hit(worker: Worker, hit_type: HitType, *, after: int, at: datetime) -> 
 
 
 # A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure that
-# counts add up and are not negative. An expired HIT stays closed also when `at` is past, as in a
-# late automatic approval.
+# counts add up and are not negative. Only the expiry closes a HIT with slots left, because it also
+# announces this.
 _MOVE = """
 UPDATE marketplace_hit
 SET available = available + %(available)s,
@@ -91,8 +91,7 @@ SET available = available + %(available)s,
     unreviewed = unreviewed + %(unreviewed)s,
     max_assignments = max_assignments + %(slots)s,
     status = CASE
-        WHEN NOT is_expired AND expires_at > %(at)s AND available + %(available)s > 0
-            THEN 'Assignable'
+        WHEN NOT is_expired AND available + %(available)s > 0 THEN 'Assignable'
         WHEN pending + %(pending)s > 0 THEN 'Unassignable'
         WHEN status = 'Reviewing' THEN 'Reviewing'
         ELSE 'Reviewable' END
@@ -106,13 +105,13 @@ _IF_UNCHANGED = "AND hit_type_id = %(hit_type)s AND fee = %(fee)s"
 
 
 def move(
-    hit: int, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
-    unreviewed: int = 0, slots: int = 0,
+    hit: int, *, available: int = 0, pending: int = 0, completed: int = 0, unreviewed: int = 0,
+    slots: int = 0,
 ) -> str:  # fmt: skip
     """Change a HIT's counts by these numbers, and its status with them; return that status, or an
     empty text if the HIT is disposed."""
     return _move(
-        _MOVE, hit=hit, at=at, available=available, pending=pending, completed=completed,
+        _MOVE, hit=hit, available=available, pending=pending, completed=completed,
         unreviewed=unreviewed, slots=slots,
     )  # fmt: skip
 
@@ -120,22 +119,21 @@ def move(
 def take_slot(hit: Hit, at: datetime) -> bool:
     """Take a slot for a worker; return False if the HIT is closed or of another type by now."""
     values = {"hit": hit.pk, "hit_type": hit.hit_type_id}
-    return bool(_move(_MOVE + _IF_OPEN, at=at, available=-1, pending=1, **values))
+    return bool(_move(_MOVE + _IF_OPEN, at=_stored(at), available=-1, pending=1, **values))
 
 
-def move_approved(hit: Hit, at: datetime) -> bool:
+def move_approved(hit: Hit) -> bool:
     """Count an assignment as approved; return False if the HIT's reward or fee was changed since
     the HIT was read."""
     fee = Hit._meta.get_field("fee").get_prep_value(hit.fee)
     values = {"hit_type": hit.hit_type_id, "fee": fee}
-    moved = _move(_MOVE + _IF_UNCHANGED, hit=hit.pk, at=at, unreviewed=-1, completed=1, **values)
-    return bool(moved)
+    return bool(_move(_MOVE + _IF_UNCHANGED, hit=hit.pk, unreviewed=-1, completed=1, **values))
 
 
-def _move(statement: str, *, at: datetime, **values: Any) -> str:
+def _move(statement: str, **values: Any) -> str:
     steps = dict.fromkeys(("available", "pending", "completed", "unreviewed", "slots"), 0)
     with connection.cursor() as cursor:
-        cursor.execute(f"{statement} RETURNING status", {**steps, **values, "at": _stored(at)})
+        cursor.execute(f"{statement} RETURNING status", {**steps, **values})
         row = cursor.fetchone()
     return str(row[0]) if row else ""
 

@@ -134,7 +134,7 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> bool:
             "This assignment was already submitted or returned, or its time is over. Nothing "
             "was changed."
         )
-    hit_status = queries.move(assignment.hit_id, at=at, pending=-1, unreviewed=1)
+    hit_status = queries.move(assignment.hit_id, pending=-1, unreviewed=1)
     record_event(
         event_type=EventType.ASSIGNMENT_SUBMITTED,
         hit=assignment.hit,
@@ -184,7 +184,7 @@ def _end(
     turn = Assignment.objects.accepted().filter(pk=assignment.pk)
     if not turn.update(status=status, ended_at=at):
         return False
-    hit_status = queries.move(assignment.hit_id, at=at, pending=-1, available=1)
+    hit_status = queries.move(assignment.hit_id, pending=-1, available=1)
     record_event(event_type=event_type, hit=assignment.hit, assignment=assignment, at=at)
     announce_if_reviewable(hit=assignment.hit, status=hit_status, at=at)
     return True

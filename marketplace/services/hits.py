@@ -108,7 +108,7 @@ def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = N
     if is_expired and settings.MTURK_SLOTS_REOPEN_EXPIRED:
         duration = hit.hit_type.assignment_duration
         Hit.objects.filter(pk=hit.pk).update(expires_at=at + duration, is_expired=False)
-    queries.move(hit.pk, at=at, available=count, slots=count)
+    queries.move(hit.pk, available=count, slots=count)
     money.hold(hit=hit, slots=count, at=at)
     record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
 
@@ -140,7 +140,7 @@ def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
     if expires_at > at + longest:
         raise DomainError(f"A HIT can expire at most {longest.days} days from now.")
     Hit.objects.filter(pk=hit.pk).update(expires_at=expires_at, is_expired=False)
-    queries.move(hit.pk, at=at)
+    queries.move(hit.pk)
     record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
 
 
@@ -162,7 +162,7 @@ def expire(*, hit: Hit, at: datetime) -> None:
         return
     Hit.objects.filter(pk=hit.pk).update(is_expired=True, expires_at=min(hit.expires_at, at))
     was_open = hit.status in (HitStatus.ASSIGNABLE, HitStatus.UNASSIGNABLE)
-    status = queries.move(hit.pk, at=at)
+    status = queries.move(hit.pk)
     record_event(event_type=EventType.HIT_EXPIRED, hit=hit, at=at)
     if was_open:
         announce_if_reviewable(hit=hit, status=status, at=at)

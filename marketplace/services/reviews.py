@@ -45,7 +45,7 @@ def approve(
         Worker.objects.filter(pk=assignment.worker_id).update(
             approved_count=F("approved_count") + 1
         )
-        _pay(assignment, _count_approved(assignment, at), at)
+        _pay(assignment, _count_approved(assignment), at)
     elif override_rejection:
         _override(assignment, feedback, at)
     else:
@@ -55,13 +55,13 @@ def approve(
     )
 
 
-def _count_approved(assignment: Assignment, at: datetime) -> Hit:
+def _count_approved(assignment: Assignment) -> Hit:
     """Count the assignment as approved; return its HIT as it is now."""
     hit = assignment.hit
-    if not queries.move_approved(hit, at):
+    if not queries.move_approved(hit):
         # The HIT has another type since it was read, and with it another reward and another fee.
         hit = lock(hit)
-        queries.move(hit.pk, at=at, unreviewed=-1, completed=1)
+        queries.move(hit.pk, unreviewed=-1, completed=1)
     return hit
 
 
@@ -108,7 +108,7 @@ def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
     ):
         raise _wrong_state(assignment)
     Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
-    queries.move(assignment.hit_id, at=at, unreviewed=-1, completed=1)
+    queries.move(assignment.hit_id, unreviewed=-1, completed=1)
     money.release(hit=lock(assignment.hit), slots=1, at=at)
     record_event(
         event_type=EventType.ASSIGNMENT_REJECTED, hit=assignment.hit, assignment=assignment, at=at

@@ -12,7 +12,7 @@ from django.utils import timezone
 from marketplace.api.calls import Call
 from marketplace.api.dispatch import HANDLERS
 from marketplace.errors import InvalidAssignmentState
-from marketplace.models import Event, Hit, HitStatus, Timekeeper
+from marketplace.models import Event, Hit, HitStatus, NotificationSetting, Timekeeper
 from marketplace.services import assignments, hits, reviews
 from marketplace.services import sweep as sweeping
 from marketplace.services.retention import forget
@@ -98,6 +98,26 @@ def test_a_sweep_that_read_the_time_earlier_does_not_reopen_a_hit_that_expired_s
 
     sweep(at=late - timedelta(seconds=1))
 
+    assert hit_is_reviewable(hit)
+
+
+def test_a_hit_that_is_approved_between_its_expiry_and_the_sweep_is_announced_too():
+    """Otherwise its review policy would never be carried out either."""
+    hit_type = make_hit_type()
+    NotificationSetting.objects.create(
+        hit_type=hit_type, destination="q", transport="SQS", version="2014-08-15",
+        event_types=["HITExpired", "HITReviewable"], is_active=True,
+    )  # fmt: skip
+    hit = make_hit(hit_type, max_assignments=2)
+    assignment = assignments.accept(worker=make_worker(), hit_type=hit_type, at=NOON)
+    assignments.submit(assignment=assignment, answer="<a/>", at=NOON)
+    late = hit.expires_at + timedelta(milliseconds=500)
+
+    reviews.approve(assignment=assignment, at=late)
+    sweep(at=late)
+
+    told = Event.objects.order_by("pk").values_list("body__EventType", flat=True)
+    assert list(told) == ["HITExpired", "HITReviewable"]
     assert hit_is_reviewable(hit)
 
 
