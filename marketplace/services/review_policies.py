@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
 from marketplace import clock, ids
@@ -37,12 +37,32 @@ def hits_with_due_policy(at: datetime) -> QuerySet[Hit]:
 
 
 def apply_policy(hit: Hit, at: datetime) -> bool:
-    """Carry out the HIT's review policies; return False if another process is doing so."""
+    """Carry out the HIT's review policies; return False if another process is doing so.
+
+    After an error they are tried again, until work of the HIT is due for automatic approval.
+    """
     # The sweep may have begun long ago.
     lease = max(at, clock.now()) + LEASE
     mine = Hit.objects.filter(pk=hit.pk, policy_due_at=hit.policy_due_at)
     if not mine.update(policy_due_at=lease):
         return False
+    leased = Hit.objects.filter(pk=hit.pk, policy_due_at=lease)
+    try:
+        _carry_out(hit, at)
+    except (InterfaceError, OperationalError):
+        raise  # Nothing is wrong with the policy.
+    except Exception:
+        if hit.assignments.filter(
+            status=AssignmentStatus.SUBMITTED, auto_approval_at__lte=at
+        ).exists():
+            leased.update(policy_due_at=None)
+        raise
+    # A submission since then has set a new time, and the HIT stays due.
+    leased.update(policy_due_at=None)
+    return True
+
+
+def _carry_out(hit: Hit, at: datetime) -> None:
     if hit.assignment_review_policy is not None:
         policy = Policy(hit.assignment_review_policy)
         scored = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT).values("subject_id")
@@ -51,9 +71,6 @@ def apply_policy(hit: Hit, at: datetime) -> bool:
     hit.refresh_from_db()
     if hit.hit_review_policy is not None and hit.status in COMPLETE:
         _score_hit(hit, Policy(hit.hit_review_policy), at)
-    # A submission since then has set a new time, and the HIT stays due.
-    Hit.objects.filter(pk=hit.pk, policy_due_at=lease).update(policy_due_at=None)
-    return True
 
 
 def _submitted(hit: Hit) -> QuerySet[Assignment]:

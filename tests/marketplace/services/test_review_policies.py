@@ -259,6 +259,32 @@ def test_a_process_that_is_killed_before_the_action_loses_no_decision(monkeypatc
 
 
 @pytest.mark.django_db
+def test_a_policy_that_always_fails_does_not_keep_work_from_being_approved(monkeypatch):
+    """Until then it is tried again: its error may be mended."""
+    policy = known_answers(RejectIfKnownAnswerScoreIsLessThan=50)
+    hit = make_hit(assignment_review_policy=policy)
+    assignment = submit_animal(hit)
+    tries = []
+
+    def broken(*_arguments):
+        tries.append(1)
+        raise ValueError("an answer that nobody can score")
+
+    monkeypatch.setattr(review_policies, "score_known_answers", broken)
+    sweep(at=NOON)
+    soon = clock.now() + 2 * review_policies.LEASE
+    Assignment.objects.update(auto_approval_at=soon + timedelta(seconds=1))
+    sweep(at=soon)
+    assignment.refresh_from_db()
+    assert (assignment.status, len(tries)) == ("Submitted", 2)
+
+    sweep(at=soon + 2 * review_policies.LEASE)
+
+    assignment.refresh_from_db()
+    assert (assignment.status, len(tries)) == ("Approved", 3)
+
+
+@pytest.mark.django_db
 def test_work_is_scored_once_although_two_processes_read_it():
     hit = make_hit(assignment_review_policy=known_answers(ApproveIfKnownAnswerScoreIsAtLeast=0))
     submit_animal(hit)
