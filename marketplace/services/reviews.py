@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from marketplace import queries
 from marketplace.errors import DomainError, InvalidAssignmentState
@@ -90,7 +91,9 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
         raise _wrong_state(assignment, cannot_override=True)
     _refuse_erased(assignment.worker_id)
     Worker.objects.filter(pk=assignment.worker_id).update(
-        approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
+        approved_count=F("approved_count") + 1,
+        # An operator may have corrected it since the rejection.
+        rejected_count=Greatest(F("rejected_count") - 1, 0),
     )
     hit = lock(assignment.hit)
     if hit.status == HitStatus.DISPOSED:

@@ -9,11 +9,17 @@ from marketplace import clock
 from marketplace.api.dispatch import HANDLERS
 from marketplace.models import Activity, Hit, HitStatus, Worker
 from marketplace.operator.records import WORDS
-from marketplace.services import people_groups
+from marketplace.services import assignments, operators, people_groups, reviews
 from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
 from marketplace.services.retention import erase_worker
-from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_worker,
+)
 from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +101,19 @@ def test_invalid_workers_are_not_created(operator, changes, told):
     assert answer.status_code == 400
     assert told in text_of(answer)
     assert not Worker.objects.exists()
+
+
+def test_a_rejection_is_overridden_although_an_operator_has_corrected_the_count_since():
+    worker, hit = make_worker(), make_hit()
+    rejected = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    assignments.submit(assignment=rejected, answer="<a/>", at=NOON)
+    reviews.reject(assignment=rejected, feedback="No.", at=NOON)
+    operators.set_profile(worker=worker, changes={"rejected": 0})
+
+    reviews.approve(assignment=rejected, override_rejection=True, at=NOON)
+
+    worker.refresh_from_db()
+    assert (worker.approved_count, worker.rejected_count) == (1, 0)
 
 
 def test_no_worker_is_created_when_one_name_is_taken(operator):
