@@ -152,9 +152,10 @@ def send_bonus(
         raise DomainError(f"BonusAmount must be between 0.01 and {settings.MTURK_MOST_REWARD}.")
     if not reason.strip():
         raise DomainError("Reason must not be empty.")
+    # First: what follows may have changed since a request that paid and is repeated now.
+    claim_token(requester=requester, operation="SendBonus", token=token, at=at)
     _refuse_bonus_too_late(requester, worker, at)
     _refuse_erased(worker.pk)
-    claim_token(requester=requester, operation="SendBonus", token=token, at=at)
     bonus = BonusPayment.objects.create(
         requester=requester,
         worker=worker,

@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from marketplace.errors import DomainError
+from marketplace.errors import AlreadyDone, DomainError
 from marketplace.models import (
     Account,
     Activity,
@@ -295,6 +295,22 @@ def test_nobody_is_paid_whose_account_is_closed():
     rejected.refresh_from_db()
     assert rejected.status == "Rejected"
     assert money.balances() == {}
+
+
+def test_a_bonus_that_was_paid_before_the_account_was_closed_counts_as_paid():
+    """Its answer was lost, and the program repeats the call."""
+    worker = make_worker()
+    done = paid(worker)
+    bonus = {
+        "requester": done.hit.requester, "worker": worker, "assignment": done,
+        "amount": Decimal("0.20"), "reason": "Good.", "token": "bonus", "at": NOON,
+    }  # fmt: skip
+    reviews.send_bonus(**bonus)
+    money.pay_out(at=NOON)
+    erase_worker(worker=worker, at=NOON)
+
+    with pytest.raises(AlreadyDone):
+        reviews.send_bonus(**bonus)
 
 
 def test_a_closed_account_gets_no_messages():
