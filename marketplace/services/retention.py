@@ -28,6 +28,7 @@ from marketplace.models import (
     Consent,
     Event,
     ExternalIdentity,
+    MailInvitation,
     Message,
     Participation,
     RequestToken,
@@ -252,6 +253,9 @@ def erase_worker(*, worker: Worker, at: datetime) -> None:
     if obstacle := obstacle_to_erasure(worker, due):
         raise CannotErase(obstacle)
     Activity.objects.filter(about__in=[worker.name, worker.public_id]).update(about="erased worker")
+    # Also invitations to groups that the worker has not joined.
+    addresses = worker.mail_invitations.values_list("address", flat=True)
+    MailInvitation.objects.filter(worker=None, address__in=list(addresses)).delete()
     for rows in (
         worker.identities,
         worker.mail_invitations,

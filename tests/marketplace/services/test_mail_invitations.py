@@ -15,6 +15,7 @@ from marketplace.models import MailInvitation, MailRefusal, Worker
 from marketplace.services import accounts, mail_invitations, people_groups
 from marketplace.services.links import group_url, mail_url, stop_url
 from marketplace.services.mail_invitations import send_invitations
+from marketplace.services.retention import erase_worker
 from tests.marketplace.people import make_group, path_of
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +116,21 @@ def test_a_member_of_another_group_uses_up_the_link_of_a_mail():
             at=clock.now(),
             invitation=invitation,
         )
+
+
+def test_an_erasure_deletes_the_address_in_groups_that_the_person_has_not_joined_too():
+    """Otherwise the address would stay, and get the mails that wait."""
+    first, second = make_group(), make_group(name="Another")
+    invite(first, "mia@university.example")
+    invite(second)
+    link = path_of(mail_url(first.mail_invitations.get()))
+    Client().post(link, JOINING)
+
+    erase_worker(worker=Worker.objects.get(), at=clock.now())
+    send_all()
+
+    assert recipients() == ["ben@university.example"]
+    assert MailInvitation.objects.get().address == "ben@university.example"
 
 
 def test_a_mail_that_failed_is_sent_again_only_if_a_person_says_so(monkeypatch):
