@@ -90,10 +90,12 @@ def _delete_idle_participants(at: datetime) -> int:
 
 
 def _idle_participants(at: datetime) -> QuerySet[Worker]:
-    created = Worker.objects.filter(created_at__lte=at - settings.IDLE_PARTICIPANTS_KEPT)
-    idle = created.filter(
+    before = at - settings.IDLE_PARTICIPANTS_KEPT
+    idle = Worker.objects.filter(
+        ~Exists(Participation.objects.filter(worker=OuterRef("pk"), started_at__gt=before)),
         ~Exists(Assignment.objects.filter(worker=OuterRef("pk"), status__in=LIVE)),
         Exists(ExternalIdentity.objects.exclude(source=SSO_SOURCE).filter(worker=OuterRef("pk"))),
+        created_at__lte=before,
         password="",
         blocks=None,
         messages=None,

@@ -190,6 +190,25 @@ def test_participants_of_whom_anything_is_known_are_kept(arrive):
     assert kept == set(Worker.objects.all())
 
 
+def test_who_came_to_another_study_since_is_kept_for_a_month_from_then(arrive):
+    """Otherwise a participant could be deleted while reading, or try a failed question again."""
+    first = arrive("came twice")
+    assignments.give_back(assignment=first, at=NOON)
+    plan = studies.StudyPlan(
+        assignments=1, completion_code="OTHER", return_url="https://panel.example/"
+    )
+    other = studies.create_study(name="Another", hit_type=first.hit.hit_type, plan=plan, at=NOON)
+    studies.join(
+        study=other, identifier="came twice", address="192.0.2.1", at=NOON + timedelta(days=29)
+    )
+
+    forget(at=NOON + MONTH)
+    assert Participation.objects.count() == 2
+    forget(at=NOON + MONTH + timedelta(days=29))
+
+    assert not Worker.objects.exists()
+
+
 def test_participants_who_are_kept_do_not_hide_the_later_ones(arrive, monkeypatch):
     """The ledger names those whom a panel has paid for being screened out."""
     monkeypatch.setattr(retention, "BATCH", 1)
