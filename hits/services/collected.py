@@ -23,7 +23,7 @@ from corpora.datasets.image_names import ImageNames, Named, image_names
 from corpora.errors import DomainError
 from corpora.language.text import normalise
 from corpora.reading.files import Faults, Progress, no_progress, printable
-from hits.services.accounts import ERASED, known_workers, workers_for
+from hits.services.accounts import ERASED, KEPT_DIGEST, known_workers, workers_for
 from qualcontrol.services.intake import compare_submitted, review_submitted
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.policies import decide
@@ -215,6 +215,8 @@ class _Importer:
                 lost.append(entry)
             elif not normalise(entry.caption):
                 faults.append(Fault(entry.line, "the caption is empty"))
+            elif entry.worker.startswith((KEPT_DIGEST, ERASED)):
+                faults.append(Fault(entry.line, "the worker's id is one that was deleted"))
             else:
                 yield _Placed(entry, task)
         if lost:

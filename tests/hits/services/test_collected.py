@@ -227,15 +227,17 @@ def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
         entry(caption="Another dog."),
         "{",
         entry(image="img2"),
+        entry("img2", "deleted:0"),
     )
 
-    assert "7 captions read: 2 new" in said
+    assert "8 captions read: 2 new" in said
     assert said.splitlines()[1:] == [
         "  line 2: there is no image img3",
         "  line 3: the campaign has no image elsewhere",
         "  line 4: the caption is empty",
         "  line 5: the worker has another caption of this image already",
         "  line 6: not valid JSON: Expecting property name enclosed in double quotes",
+        "  line 8: the worker's id is one that was deleted",
     ]
     assert Response.objects.count() == 2
 
