@@ -1,14 +1,12 @@
 """A client of the requester site's API, and what tests send with it."""
 
-from io import BytesIO
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
-from PIL import Image as Picture
 
 from accounts.services.api_tokens import issue_token
-from tests.factories import UserFactory
+from tests import pictures
+from tests.factories import CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 
 @pytest.fixture
@@ -22,10 +20,37 @@ def api(client):
 
 
 def photograph(name="park.jpg", colour="red"):
-    content = BytesIO()
-    Picture.new("RGB", (32, 24), colour).save(content, "JPEG")
-    return SimpleUploadedFile(name, content.getvalue(), "image/jpeg")
+    return SimpleUploadedFile(name, pictures.photograph(colour, "JPEG", (32, 24)), "image/jpeg")
 
 
 def send(api, address, **fields):
     return api.post(address, fields, content_type="application/json")
+
+
+def put(client, campaign, amount, key, **options):
+    """Add to the campaign's budget, with an idempotency key."""
+    return client.post(
+        f"/api/campaigns/{campaign.slug}/budget/",
+        {"amount": amount},
+        content_type="application/json",
+        headers={"Idempotency-Key": key},
+        **options,
+    )
+
+
+def problem_of(answer, status):
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert body["status"] == status
+    return body
+
+
+@pytest.fixture
+def complete():
+    """A complete campaign of one image with one reference and a baseline."""
+    campaign = CampaignFactory(slug="pilot", config={"references": 1, "review": {"share": 0}})
+    task = TaskFactory(campaign=campaign)
+    for _ in range(task.wanted):
+        ResponseFactory(task=task)
+    return campaign

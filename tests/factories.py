@@ -393,3 +393,10 @@ class ExclusionFactory(factory.django.DjangoModelFactory):
     worker = factory.SubFactory(WorkerFactory)
     reason = "lists of keywords"
     excluded_at = NOON
+
+
+def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:
+    """A campaign with three responses per image, which are approved immediately."""
+    review = {"share": 0, "first": 0, "approve_after_hours": 0}
+    values = {"references": 2, "budget": "50.00", "review": review, **config}
+    return CampaignFactory(status=status, tasks=tasks, config=values)

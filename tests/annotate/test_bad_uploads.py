@@ -14,13 +14,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
-from PIL import Image as Picture
 
 from accounts.services.api_tokens import issue_token
 from annotate.models import Image
 from background.models import Job, JobStatus
 from tests.factories import UserFactory
 from tests.jobs import run_jobs
+from tests.pictures import photograph
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -94,12 +94,6 @@ def left_over(settings):
     """Files that are left of uploads: stored, unpacked or temporary."""
     places = (Path(settings.UPLOAD_ROOT), Path(tempfile.gettempdir()))
     return [path for place in places if place.exists() for path in place.rglob("*")]
-
-
-def photograph(color="red", form="PNG"):
-    out = io.BytesIO()
-    Picture.new("RGB", (6, 4), color).save(out, form)
-    return out.getvalue()
 
 
 def file(name, content):

@@ -20,8 +20,7 @@ from background.jobs.work import JobKind, Result, Work, stopping
 from background.models import Job, JobStatus
 from background.tasks import hand_on, pass_on
 from hits.tasks import sync_campaigns
-from tests.factories import NOON
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, make_campaign
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -26,8 +26,8 @@ from tests.factories import (
     SelectionFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -11,11 +11,10 @@ from hits.reconcile.reconciler import reconcile
 from hits.tasks import sync_campaigns
 from tests.browser.conftest import let_in
 from tests.browser.own_people import join
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import MarketplaceProcess, Person, running_marketplace
-from tests.hits.reconcile.test_withdraw import link_of
+from tests.hits.own_people import link_of
 from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -13,8 +13,8 @@ from tests.factories import (
     SelectionFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -16,8 +16,8 @@ from tests.factories import (
     BoxFactory,
     ClassFactory,
     SelectionFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.sentences import sentences
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -8,7 +8,7 @@ from annotate.models import Image, Response
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE, keep_picture
 from tests.browser.own_people import create_group, join, sign_operator_in, terms_in
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

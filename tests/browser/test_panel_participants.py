@@ -17,7 +17,7 @@ from hits.local import clean_environment
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE, keep_picture
 from tests.browser.own_people import sign_operator_in
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess, running_marketplace
 from tests.servers import PATIENCE, free_port, running, wait_until_ready
 

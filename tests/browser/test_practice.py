@@ -9,8 +9,7 @@ from hits.reconcile.reconciler import reconcile
 from qualcontrol.review.judging import judge
 from tests.browser.campaigns import accept
 from tests.browser.conftest import PHONE
-from tests.factories import NOON, ImageFactory, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, ImageFactory, UserFactory, make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

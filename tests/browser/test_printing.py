@@ -7,8 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from qualcontrol.services.intake import review_submitted
-from tests.factories import ResponseFactory, UserFactory, WorkerAccountFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import ResponseFactory, UserFactory, WorkerAccountFactory, make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -22,8 +22,8 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

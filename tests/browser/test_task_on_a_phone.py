@@ -8,8 +8,7 @@ from annotate.models import Image
 from hits.reconcile.reconciler import reconcile
 from tests.browser.campaigns import accept
 from tests.browser.conftest import PHONE
-from tests.factories import BoxFactory, ClassFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import BoxFactory, ClassFactory, make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -24,8 +24,8 @@ from tests.factories import (
     LinkCampaignFactory,
     LinkTaskFactory,
     SelectionFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

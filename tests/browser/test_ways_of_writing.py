@@ -11,7 +11,7 @@ from playwright.sync_api import CDPSession, Locator, Page, expect
 from annotate.models import Response
 from hits.reconcile.reconciler import reconcile
 from tests.browser.campaigns import accept
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -11,8 +11,7 @@ from hits.models import Assignment, AssignmentStatus, Claim
 from hits.reconcile.reconciler import reconcile
 from tests.browser.campaigns import accept, open_group
 from tests.browser.conftest import PHONE
-from tests.factories import BoxFactory, ClassFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import BoxFactory, ClassFactory, make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,7 +9,6 @@ is compared without a change here.
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -19,12 +18,12 @@ from django.db import connection, models, transaction
 from django.db.models import F, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from PIL import Image as Picture
 
 from accounts.models import Team
 from annotate.models import Caption, Image, Response
 from background.jobs.runner import run_waiting
 from background.models import Failure, Job
+from tests import pictures
 from tests.config.every_row import make_world
 from tests.config.test_rights import RULES
 from tests.factories import (
@@ -342,9 +341,7 @@ def test_another_teams_id_in_a_body_is_refused(world, route, body):
 
 
 def photograph(name: str) -> SimpleUploadedFile:
-    content = BytesIO()
-    Picture.new("RGB", (20, 20), "red").save(content, "PNG")
-    return SimpleUploadedFile(name, content.getvalue())
+    return SimpleUploadedFile(name, pictures.photograph())
 
 
 # What a file names, or the fields beside it.

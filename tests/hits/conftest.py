@@ -2,8 +2,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotate.models import Campaign
-from tests.factories import CampaignFactory, SelectionFactory, TaskFactory
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 
 
@@ -23,19 +21,3 @@ def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", keys["secret_key"])
     return keys
-
-
-def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:
-    """A campaign with three responses per image, which are approved immediately."""
-    campaign = CampaignFactory(
-        status=status,
-        selection=SelectionFactory(),
-        config={
-            "references": 2,
-            "budget": "50.00",
-            "review": {"share": 0, "first": 0, "approve_after_hours": 0},
-            **config,
-        },
-    )
-    TaskFactory.create_batch(tasks, campaign=campaign)
-    return campaign

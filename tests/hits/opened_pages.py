@@ -7,12 +7,24 @@ from bs4 import BeautifulSoup
 from hits.mturk.replies import ListedAssignment
 from tests.factories import NOON
 
+ORIGIN = "http://127.0.0.1:8001"
 SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 
+def address(hit, **parameters):
+    given = {
+        "assignmentId": "ASSIGNMENT1",
+        "hitId": hit.hit_id,
+        "workerId": "AWORKER1",
+        "turkSubmitTo": ORIGIN,
+        **parameters,
+    }
+    query = urlencode({name: value for name, value in given.items() if value is not None})
+    return f"/task/{hit.campaign.slug}/?{query}"
+
+
 def open_page(client, hit, assignment, worker):
-    query = {"assignmentId": assignment, "hitId": hit.hit_id, "workerId": worker}
-    return client.get(f"/task/{hit.campaign.slug}/?{urlencode(query)}")
+    return client.get(address(hit, assignmentId=assignment, workerId=worker, turkSubmitTo=None))
 
 
 def form_fields(page):

@@ -25,8 +25,14 @@ from qualcontrol.services.held_payments import accept_payment
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions
 from qualcontrol.services.withdrawals import withdraw_responses
-from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory, WorkerAccountFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import (
+    NOON,
+    HitFactory,
+    HitTypeFactory,
+    UserFactory,
+    WorkerAccountFactory,
+    make_campaign,
+)
 from tests.hits.opened_pages import SENTENCE, listed, open_page, send
 from tests.submitted import take_submission
 

@@ -48,8 +48,7 @@ from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
 from simulation.workers.pages import CaptionItem
 from simulation.workers.pages import TaskForm as ShownForm
 from tests.databases import database_url
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import UserFactory, make_campaign
 from tests.hits.marketplace_process import ROOT
 from tests.hits.strangers import (
     AT_ONCE,

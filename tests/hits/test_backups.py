@@ -5,14 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.test import override_settings
 
 from annotate.models import Campaign
@@ -23,10 +21,9 @@ from hits.mturk.hit_texts import installation_name
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.services.releasing import release_campaign
 from shared.backups import files
-from tests.factories import NOON
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, make_campaign
 from tests.hits.framed_work import work
-from tests.services.installation import scratch_database
+from tests.services.installation import empty_database
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -63,15 +60,6 @@ class EmptyMachine:
         return subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True
         )
-
-
-@contextmanager
-def empty_database(folder):
-    if connection.vendor == "sqlite":
-        yield f"sqlite:///{folder / 'restored.sqlite3'}"
-    else:
-        with scratch_database("restored") as url:
-            yield url
 
 
 @pytest.fixture

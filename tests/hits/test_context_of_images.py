@@ -12,7 +12,7 @@ from annotate.models import Campaign, Image
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, HitFactory, HitTypeFactory, ResponseFactory, UserFactory
-from tests.hits.pages.test_task_page import address
+from tests.hits.opened_pages import address
 
 pytestmark = pytest.mark.django_db
 CONTEXT = "Herons leave for the south in <September>."

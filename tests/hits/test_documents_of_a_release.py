@@ -25,7 +25,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.hits.pages.test_task_page import address
+from tests.hits.opened_pages import address
 
 pytestmark = pytest.mark.django_db
 

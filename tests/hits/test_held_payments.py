@@ -17,8 +17,7 @@ from hits.services.payments import accept_held, reject_held
 from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import resume_worker
-from tests.factories import NOON, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, UserFactory, make_campaign
 from tests.hits.framed_work import fields_of, open_page, work
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -15,13 +15,11 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.payments import accept_held, reject_held
 from qualcontrol.models import HeldOutcome, HeldPayment
 from qualcontrol.services.errors import AlreadyDecided, CannotReject
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
-from tests.hits.reconcile.test_reconciler_at_once import somebody_waits_for_a_lock
 from tests.hits.reconcile.test_settle import before_call
 from tests.hits.test_held_payments import post
-from tests.races import just_before_lock
+from tests.races import just_before_lock, somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)

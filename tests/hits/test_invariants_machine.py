@@ -43,8 +43,8 @@ from tests.factories import (
     ResponseFactory,
     SpotCheckFactory,
     UserFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, listed
 from tests.submitted import take_submission
 

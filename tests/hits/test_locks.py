@@ -41,8 +41,8 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, listed
 from tests.hits.test_practice import make_hit
 from tests.races import just_before, while_open

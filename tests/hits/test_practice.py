@@ -24,8 +24,8 @@ from tests.factories import (
     SelectionFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
 from tests.submitted import take_submission
 

@@ -23,8 +23,8 @@ from tests.factories import (
     HitTypeFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page
 
 # Captions so different that none counts as a copy of another.

@@ -11,8 +11,7 @@ from annotate.kinds import KINDS
 from annotate.models import Response, Worker
 from hits.models import Assignment, WorkerAccount, WorkerBarring
 from hits.services.claims import recount_places
-from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory, make_campaign
 from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
 from tests.submitted import take_submission
 

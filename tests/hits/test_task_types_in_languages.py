@@ -36,7 +36,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.hits.pages.test_task_page import address, form_fields
+from tests.hits.opened_pages import address, form_fields
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 

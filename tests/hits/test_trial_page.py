@@ -7,8 +7,7 @@ from annotate.models import Response
 from hits.models import WorkerBarring
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.review.judging import judge
-from tests.factories import NOON, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, UserFactory, make_campaign
 from tests.hits.framed_work import open_page, work
 from tests.hits.marketplace_process import NotOffered
 

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from marketplace.models import Hit, HitType, Requester, Worker
+from marketplace import clock
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.services import assignments
 from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
 from marketplace.services.hits import create_hit
 from marketplace.services.workers import (
@@ -46,3 +48,20 @@ def make_hit_type(requester: Requester | None = None, **changes: Any) -> HitType
 def make_hit(hit_type: HitType | None = None, **changes: Any) -> Hit:
     request = {"question": QUESTION, "lifetime": timedelta(hours=1), **changes}
     return create_hit(hit_type=hit_type or make_hit_type(), at=NOON, **request)
+
+
+def make_current_hit(hit_type, **changes):
+    """A HIT that is open by the real clock, too."""
+    hit = make_hit(hit_type, **changes)
+    type(hit).objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=1))
+    return hit
+
+
+def accepted(worker, hit_type) -> Assignment:
+    return assignments.accept(worker=worker, hit_type=hit_type, at=clock.now())
+
+
+def submitted(worker, hit_type, answer: str = "<a/>") -> Assignment:
+    found = accepted(worker, hit_type)
+    assignments.submit(assignment=found, answer=answer, at=clock.now())
+    return found

@@ -5,9 +5,9 @@ from typing import Any
 from django.test import Client
 
 from marketplace import clock
-from marketplace.models import HitType, Membership, Offer, PeopleGroup
+from marketplace.models import HitType, Membership, Offer, PeopleGroup, Worker
 from marketplace.services import people_groups
-from marketplace.services.links import group_url
+from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_hit, make_hit_type
 
@@ -65,3 +65,11 @@ def work(client: Client, offer: Offer) -> str:
     answer = client.post("/mturk/externalSubmit", {"assignmentId": task, "caption": "A dog."})
     assert answer.status_code == 200, answer.content.decode()
     return task
+
+
+def browser(worker: Worker) -> Client:
+    """A client signed in as the worker, which checks CSRF tokens."""
+    client = Client(enforce_csrf_checks=True)
+    path = sign_in_url(worker).partition("/sign-in/")[2]
+    assert client.get(f"/sign-in/{path}").url == "/"
+    return client

@@ -4,19 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection
 
 from marketplace.models import Assignment, Hit, Transfer
 from marketplace.services import assignments
 from tests.marketplace.factories import NOON, make_hit, make_worker
-from tests.services.installation import scratch_database
+from tests.services.installation import empty_database
 
 ROOT = Path(__file__).resolve().parents[2]
 STATE = "from tests.marketplace.test_backups import state; print(state())"
@@ -35,15 +32,6 @@ def state() -> str:
     }
     rows = {name: list(each.order_by("pk")) for name, each in found.items()}
     return json.dumps(rows, cls=DjangoJSONEncoder)
-
-
-@contextmanager
-def empty_database(folder: Path) -> Iterator[str]:
-    if connection.vendor == "sqlite":
-        yield f"sqlite:///{folder / 'restored.sqlite3'}"
-    else:
-        with scratch_database("restored") as url:
-            yield url
 
 
 class Machine:

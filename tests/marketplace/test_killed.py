@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from tests.hits.marketplace_process import (
     WorkerSession,
 )
 from tests.marketplace.driver import HIT_TYPE, QUESTION
-from tests.servers import PATIENCE, free_port, wait_until_ready
+from tests.servers import PATIENCE, free_port, wait_until, wait_until_ready
 
 WORKERS, HITS, KILLS = 6, 30, 3
 # The server is killed so many submissions after its start, and so many seconds at the most.
@@ -119,23 +118,16 @@ def kill_under_load(server: Server, client) -> Records:
             pool.submit(work, session, hit_type_id, records, over)
         pool.submit(approve, client, hit_ids, records, over)
         try:
-            _wait_until(lambda: records.accepted and records.submitted and records.approved)
+            wait_until(lambda: records.accepted and records.submitted and records.approved)
             for _ in range(KILLS):
                 done = len(records.submitted) + AT_WORK
-                _wait_until(lambda done=done: len(records.submitted) >= done)
+                wait_until(lambda done=done: len(records.submitted) >= done)
                 time.sleep(moments.uniform(0, UNTIL_KILLED))
                 server.kill()
                 server.start()
         finally:
             over.set()
     return records
-
-
-def _wait_until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline, "nobody works any more"
-        time.sleep(0.02)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from marketplace.models import (
 from marketplace.services import assignments
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
-from tests.servers import PATIENCE, free_port, stop, wait_until_ready
+from tests.servers import PATIENCE, free_port, stop, wait_until, wait_until_ready
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERDUE = 30
@@ -76,13 +75,6 @@ def processes():
     yield started
     for each in started:
         stop(each.process)
-
-
-def wait_until(is_so) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @transaction.atomic

@@ -19,8 +19,14 @@ from marketplace.models import (
     Hit,
     NotificationSetting,
 )
-from tests.marketplace.factories import make_hit_type, make_worker
-from tests.marketplace.pages.test_pages import accepted, browser, make_current_hit, submitted
+from tests.marketplace.factories import (
+    accepted,
+    make_current_hit,
+    make_hit_type,
+    make_worker,
+    submitted,
+)
+from tests.marketplace.people import browser
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import requests
-from bs4 import BeautifulSoup
 
 from simulation.scenes.dataset import Dataset, draw_dataset
+from tests.hits.framed_work import fields_of
 from tests.hits.marketplace_process import WorkerSession
 from tests.servers import PATIENCE
 from tests.services.installation import Installation
@@ -63,15 +63,9 @@ def caption_one(
     page = get(frame.src, timeout=PATIENCE)
     answers = {
         name: text if name.startswith("caption-") else value
-        for name, value in fields(page, "form[data-task]").items()
+        for name, value in fields_of(page, "form[data-task]").items()
     }
     kept = post(frame.src.split("?")[0], data=answers, timeout=PATIENCE)
-    passed_on = fields(kept, "form[data-forward]")
+    passed_on = fields_of(kept, "form[data-forward]")
     answer = worker.submit(passed_on.pop("assignmentId"), **passed_on)
     assert answer.ok, answer.text
-
-
-def fields(page: requests.Response, selector: str) -> dict[str, str]:
-    form = BeautifulSoup(page.text, "html.parser").select_one(selector)
-    assert form is not None, page.text
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg2
+from django.db import connection as tested
 
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess
 from tests.servers import PATIENCE, answers, free_port, running
@@ -192,3 +193,13 @@ def redis(folder: Path) -> Iterator[str]:
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", "."]
     with running(command, folder / "redis.log", os.environ, ROOT):
         yield f"redis://127.0.0.1:{port}/5"
+
+
+@contextmanager
+def empty_database(folder: Path) -> Iterator[str]:
+    """URL of an empty database of the kind that the tests use."""
+    if tested.vendor == "sqlite":
+        yield f"sqlite:///{folder / 'restored.sqlite3'}"
+    else:
+        with scratch_database("restored") as url:
+            yield url

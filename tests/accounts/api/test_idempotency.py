@@ -8,34 +8,16 @@ from accounts.models import IdempotencyKey
 from accounts.services import idempotency
 from accounts.services.api_tokens import issue_token
 from annotate.models import Campaign
+from tests.api import problem_of, put
 from tests.factories import CampaignFactory, UserFactory
 from tests.threads import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
-def put(client, campaign, amount, key, **options):
-    """Add to the campaign's budget, with an idempotency key."""
-    return client.post(
-        f"/api/campaigns/{campaign.slug}/budget/",
-        {"amount": amount},
-        content_type="application/json",
-        headers={"Idempotency-Key": key},
-        **options,
-    )
-
-
 def budget_of(campaign):
     campaign.refresh_from_db()
     return str(campaign.budget)
-
-
-def problem_of(answer, status):
-    assert answer.status_code == status
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    body = answer.json()
-    assert body["status"] == status
-    return body
 
 
 def test_a_repeated_request_acts_once_and_gets_the_same_answer(api):

@@ -6,8 +6,6 @@ from background.models import JobStatus
 from tests.api import send
 from tests.factories import (
     CampaignFactory,
-    ResponseFactory,
-    TaskFactory,
 )
 
 pytestmark = pytest.mark.django_db
@@ -16,16 +14,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def campaign():
     return CampaignFactory(slug="pilot", budget="50.00")
-
-
-@pytest.fixture
-def complete():
-    """A complete campaign of one image with one reference and a baseline."""
-    campaign = CampaignFactory(slug="pilot", config={"references": 1, "review": {"share": 0}})
-    task = TaskFactory(campaign=campaign)
-    for _ in range(task.wanted):
-        ResponseFactory(task=task)
-    return campaign
 
 
 def test_a_job_is_cancelled_and_repeated(api, complete):

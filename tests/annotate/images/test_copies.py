@@ -23,8 +23,8 @@ from annotate.images import files as image_files
 from annotate.images.copies import copy_storage
 from annotate.images.files import BrokenImage
 from annotate.tasks import make_copies
-from tests.annotate.images.test_files import bomb, exif, picture
 from tests.factories import ImageFactory, UserFactory
+from tests.pictures import bomb, exif, picture, saved
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -43,12 +43,6 @@ def put():
         return image
 
     return put_file
-
-
-def saved(found, format_name="JPEG", **options):
-    out = io.BytesIO()
-    found.save(out, format_name, **options)
-    return out.getvalue()
 
 
 def path_of(image, size):

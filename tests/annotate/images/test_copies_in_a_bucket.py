@@ -16,9 +16,9 @@ from annotate.models import Image
 from annotate.services import images
 from annotate.tasks import make_copies
 from tests.amazon import running_moto
-from tests.annotate.images.test_copies import fetch, saved
-from tests.annotate.images.test_files import picture
+from tests.annotate.images.test_copies import fetch
 from tests.factories import ImageFactory
+from tests.pictures import picture, saved
 from tests.servers import free_port
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]

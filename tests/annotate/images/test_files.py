@@ -1,8 +1,6 @@
 """Importing image files, including broken ones."""
 
 import io
-import struct
-import zlib
 
 import pytest
 from django.core.management import call_command
@@ -15,6 +13,7 @@ from annotate.services import images
 from annotate.tasks import make_copies
 from corpora.errors import DomainError
 from tests.factories import ImageFactory
+from tests.pictures import bomb, exif, picture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -24,34 +23,6 @@ def folder(tmp_path):
     path = tmp_path / "files"
     path.mkdir()
     return path
-
-
-def picture(size=(60, 40), mode="RGB"):
-    """A picture whose left half is red and right half is blue."""
-    found = Picture.new("RGB", size, "red")
-    found.paste("blue", (size[0] // 2, 0, *size))
-    return found.convert(mode)
-
-
-def exif(orientation):
-    tags = Picture.Exif()
-    tags[0x0112] = orientation
-    return tags
-
-
-def bomb():
-    """A PNG that claims to be 30,000 pixels wide and high."""
-
-    def chunk(name, body):
-        return (
-            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-        )
-
-    head = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    pixels = zlib.compress(bytes(1000))
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
-    )
 
 
 def import_one(folder, image):

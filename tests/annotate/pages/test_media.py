@@ -11,8 +11,8 @@ from annotate.images import copies as image_copies
 from annotate.images import files as image_files
 from annotate.models import Release
 from background.models import Job
-from tests.annotate.images.test_files import picture
 from tests.factories import NOON, CampaignFactory, ImageFactory, TeamFactory, UserFactory
+from tests.pictures import picture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

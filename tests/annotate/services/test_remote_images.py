@@ -9,13 +9,13 @@ from threading import Thread
 import boto3
 import pytest
 from django.core.management import CommandError, call_command
-from PIL import Image as Picture
 
 from annotate.images.files import file_path
 from annotate.models import Image
 from background.outgoing.exchange import RequestFailed, check_public, fetch
 from tests.amazon import running_moto
 from tests.hooks import endless
+from tests.pictures import photograph
 
 KEYS = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
 
@@ -24,12 +24,6 @@ KEYS = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
 def media(tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.IMAGES_FROM_PRIVATE_NETWORKS = True
-
-
-def jpeg(color="red") -> bytes:
-    out = io.BytesIO()
-    Picture.new("RGB", (60, 40), color).save(out, "JPEG")
-    return out.getvalue()
 
 
 class Site:
@@ -100,7 +94,10 @@ def import_urls(file) -> str:
 
 @pytest.mark.django_db
 def test_images_at_urls_are_imported_with_their_source(site, listing):
-    site.files = {"/a%20cat.jpg": jpeg(), "/image?id=7": jpeg("blue")}
+    site.files = {
+        "/a%20cat.jpg": photograph(form="JPEG"),
+        "/image?id=7": photograph("blue", "JPEG"),
+    }
 
     import_urls(listing(*site.files))
 
@@ -110,12 +107,12 @@ def test_images_at_urls_are_imported_with_their_source(site, listing):
         "image?id=7": f"{site.url}/image?id=7",
     }
     image = Image.objects.get(file_name="a cat.jpg")
-    assert file_path(image).read_bytes() == jpeg()
+    assert file_path(image).read_bytes() == photograph(form="JPEG")
 
 
 @pytest.mark.django_db
 def test_each_address_is_fetched_once(site, listing):
-    site.files = {"/a.jpg": jpeg()}
+    site.files = {"/a.jpg": photograph(form="JPEG")}
     file = listing("/a.jpg", "/a.jpg")
 
     import_urls(file)
@@ -128,7 +125,7 @@ def test_each_address_is_fetched_once(site, listing):
 
 @pytest.mark.django_db
 def test_what_cannot_be_fetched_is_named_with_the_reason(site, listing):
-    site.files = {"/text.jpg": b"no image", "/good.jpg": jpeg()}
+    site.files = {"/text.jpg": b"no image", "/good.jpg": photograph(form="JPEG")}
 
     said = import_urls(listing("/gone.jpg", "/text.jpg", "/good.jpg"))
 
@@ -140,7 +137,7 @@ def test_what_cannot_be_fetched_is_named_with_the_reason(site, listing):
 
 @pytest.mark.django_db
 def test_a_redirect_to_no_address_stops_no_other_file(site, listing):
-    site.redirects, site.files = {"/a.jpg": "http://[none"}, {"/good.jpg": jpeg()}
+    site.redirects, site.files = {"/a.jpg": "http://[none"}, {"/good.jpg": photograph(form="JPEG")}
 
     said = import_urls(listing("/a.jpg", "/good.jpg"))
 
@@ -164,7 +161,7 @@ def test_addresses_inside_the_network_are_refused_unless_the_operator_allows_the
     site, listing, settings
 ):
     settings.IMAGES_FROM_PRIVATE_NETWORKS = False
-    site.files = {"/a.jpg": jpeg()}
+    site.files = {"/a.jpg": photograph(form="JPEG")}
 
     said = import_urls(listing("/a.jpg"))
 
@@ -243,10 +240,10 @@ def bucket(s3, settings, request):
 
 @pytest.mark.django_db
 def test_a_folder_of_a_bucket(bucket):
-    bucket("trip/day 1/a.jpg", jpeg())
-    bucket("trip/.hidden.jpg", jpeg("green"))
+    bucket("trip/day 1/a.jpg", photograph(form="JPEG"))
+    bucket("trip/.hidden.jpg", photograph("green", "JPEG"))
     bucket("trip/", b"")
-    bucket("tripods/b.jpg", jpeg("blue"))
+    bucket("tripods/b.jpg", photograph("blue", "JPEG"))
     address = f"s3://{bucket.name}/trip"
 
     for _ in range(2):
@@ -255,13 +252,13 @@ def test_a_folder_of_a_bucket(bucket):
     image = Image.objects.get()
     assert image.file_name == "day 1/a.jpg"
     assert image.url == f"{address}/day 1/a.jpg"
-    assert file_path(image).read_bytes() == jpeg()
+    assert file_path(image).read_bytes() == photograph(form="JPEG")
 
 
 @pytest.mark.django_db
 def test_a_whole_bucket_of_more_than_a_page(bucket, monkeypatch):
     for number in range(3):
-        bucket(f"{number}.jpg", jpeg((number * 80, 0, 0)))
+        bucket(f"{number}.jpg", photograph((number * 80, 0, 0), "JPEG"))
 
     call_command("import_images", f"s3://{bucket.name}", "--split", "mine", stdout=io.StringIO())
 
@@ -271,7 +268,7 @@ def test_a_whole_bucket_of_more_than_a_page(bucket, monkeypatch):
 @pytest.mark.django_db
 def test_a_file_of_a_bucket_that_is_too_large_is_not_fetched(bucket, settings):
     settings.IMAGE_MAX_MB = 0
-    bucket("a.jpg", jpeg())
+    bucket("a.jpg", photograph(form="JPEG"))
     out = io.StringIO()
 
     call_command("import_images", f"s3://{bucket.name}", "--split", "mine", stdout=out)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from PIL import Image as Picture
 
 from accounts.services.teams import first_team
 from annotate.models import Box, CaptionSet, Image, ObjectClass
@@ -21,6 +20,7 @@ from corpora.reading.zip_files import UnsafeName, safe_name
 from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
 from tests.factories import NOON, ImageFactory, UserFactory
 from tests.jobs import run_jobs
+from tests.pictures import photograph
 
 pytestmark = pytest.mark.django_db
 
@@ -36,12 +36,6 @@ def folders(tmp_path, settings):
 @pytest.fixture(autouse=True)
 def researcher(client):
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
-
-
-def photograph(color="red", form="PNG"):
-    out = io.BytesIO()
-    Picture.new("RGB", (6, 4), color).save(out, form)
-    return out.getvalue()
 
 
 def file(name, content):

@@ -9,28 +9,10 @@ import pytest
 from drf_spectacular.renderers import OpenApiJsonRenderer
 
 from accounts.api.schema import written
+from tests.api import problem_of, put
 from tests.factories import NOON, CampaignFactory, SelectionFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
-
-
-def put(client, campaign, amount, key, **options):
-    """Add to the campaign's budget, with an idempotency key."""
-    return client.post(
-        f"/api/campaigns/{campaign.slug}/budget/",
-        {"amount": amount},
-        content_type="application/json",
-        headers={"Idempotency-Key": key},
-        **options,
-    )
-
-
-def problem_of(answer, status):
-    assert answer.status_code == status
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    body = answer.json()
-    assert body["status"] == status
-    return body
 
 
 def test_an_unknown_campaign_is_a_problem(api):

@@ -59,16 +59,6 @@ def coco(captions):
     }
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_content(name, content):
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    return write_content
-
-
 def run(capsys, *arguments):
     call_command("compositional_split", *map(str, arguments), "--json")
     return json.loads(capsys.readouterr().out)

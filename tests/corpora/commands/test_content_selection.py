@@ -21,16 +21,6 @@ DEVELOPMENT = {"learnt from": [["d"]]}
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write_content(name, content):
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    return write_content
-
-
-@pytest.fixture
 def baseline_options(write):
     return [
         f"--boxes={write('boxes.json', BOXES)}",

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from annotate.models import Release, ReleasedImage
 from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
-from tests.corpora.evaluation.test_java import is_running, wait_until
+from tests.corpora.evaluation.test_java import is_running
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -23,21 +23,11 @@ from tests.factories import (
     TaskFactory,
     WorkerFactory,
 )
-from tests.servers import PATIENCE
+from tests.servers import PATIENCE, wait_until
 
 pytestmark = pytest.mark.one_database
 
 TEXTS = ["a brown dog runs on grass", "the dog runs over grass", "a cat sits", "the cat sits down"]
-
-
-@pytest.fixture
-def write(tmp_path: Path):
-    def write_content(name: str, content: Any) -> Path:
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    return write_content
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from corpora.evaluation.metrics.base import Sentences
 from corpora.evaluation.metrics.by_java import JARS, meteor, spice
 from corpora.evaluation.scoring import score
 from corpora.evaluation.tokenisers import official
+from tests.servers import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -209,13 +209,6 @@ def is_running(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def wait_until(is_so) -> None:
-    ends = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from annotate.models import Campaign
+from tests.api import problem_of
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -83,14 +84,6 @@ def test_the_api_changes_nothing(api, method):
     CampaignFactory(slug="pilot")
 
     assert getattr(api, method)("/api/campaigns/pilot/").status_code == 405
-
-
-def problem_of(answer, status):
-    assert answer.status_code == status
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    body = answer.json()
-    assert body["status"] == status
-    return body
 
 
 def test_a_campaign_is_created_from_the_files_keys(api):

@@ -10,30 +10,10 @@ from qualcontrol.models import HeldCause, HeldPayment
 from tests.api import send
 from tests.factories import (
     NOON,
-    AssignmentFactory,
-    CampaignFactory,
-    HitFactory,
     ResponseFactory,
-    WorkerAccountFactory,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
-
-
-@pytest.fixture
-def assignment(campaign):
-    """An approved assignment of a worker with one response."""
-    account = WorkerAccountFactory()
-    ResponseFactory(task__campaign=campaign, worker=account.worker)
-    hit = HitFactory(hit_type__campaign=campaign, slots=1, available=0)
-    return AssignmentFactory(
-        hit=hit, account=account, status="APPROVED", submitted_at=NOON, decided_at=NOON
-    )
 
 
 def test_a_bonus_is_planned_once_for_each_key(api, campaign, assignment):
@@ -104,14 +84,6 @@ def test_a_worker_without_an_assignment_gets_no_bonus(api, campaign):
     )
 
     assert answer.json()["code"] == "bonus_not_possible"
-
-
-@pytest.fixture
-def submitted(campaign):
-    """A submitted assignment whose payment is not decided."""
-    account = WorkerAccountFactory()
-    hit = HitFactory(hit_type__campaign=campaign, slots=1, available=0)
-    return AssignmentFactory(hit=hit, account=account, status="SUBMITTED", submitted_at=NOON)
 
 
 @pytest.fixture

@@ -11,30 +11,10 @@ from qualcontrol.models import (
 from tests.api import send
 from tests.factories import (
     NOON,
-    AssignmentFactory,
-    CampaignFactory,
-    HitFactory,
     ResponseFactory,
-    WorkerAccountFactory,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
-
-
-@pytest.fixture
-def assignment(campaign):
-    """An approved assignment of a worker with one response."""
-    account = WorkerAccountFactory()
-    ResponseFactory(task__campaign=campaign, worker=account.worker)
-    hit = HitFactory(hit_type__campaign=campaign, slots=1, available=0)
-    return AssignmentFactory(
-        hit=hit, account=account, status="APPROVED", submitted_at=NOON, decided_at=NOON
-    )
 
 
 def test_a_worker_has_verdicts_risk_and_pay(api, campaign, assignment):
@@ -96,14 +76,6 @@ def test_a_worker_of_another_campaign_is_not_found(api, campaign):
 
 
 ONCE = {"Idempotency-Key": "once"}
-
-
-@pytest.fixture
-def submitted(campaign):
-    """A submitted assignment whose payment is not decided."""
-    account = WorkerAccountFactory()
-    hit = HitFactory(hit_type__campaign=campaign, slots=1, available=0)
-    return AssignmentFactory(hit=hit, account=account, status="SUBMITTED", submitted_at=NOON)
 
 
 def test_a_message_is_stored_once(api, campaign, submitted):

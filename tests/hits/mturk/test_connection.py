@@ -9,7 +9,7 @@ from hits.models import CallPace
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.mturk.connection import LONGEST_PAUSE, NO_PAUSE, Pace
 from hits.reconcile.reconciler import reconcile
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

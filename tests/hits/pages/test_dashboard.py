@@ -31,8 +31,8 @@ from tests.factories import (
     TaskFactory,
     UserFactory,
     WorkerFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -9,9 +9,8 @@ from hits.mturk.people import Described, NoPeople
 from hits.reconcile.reconciler import reconcile
 from shared import hand_over
 from shared.hand_over import SignedIn
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
-from tests.hits.reconcile.test_withdraw import TEXTS
+from tests.factories import UserFactory, make_campaign
+from tests.hits.own_people import TEXTS
 
 pytestmark = pytest.mark.django_db
 

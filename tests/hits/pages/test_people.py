@@ -11,8 +11,7 @@ from annotate.models import Campaign
 from hits.mturk import people
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
-from tests.factories import ImageFactory, TeamFactory, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import ImageFactory, TeamFactory, UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
 

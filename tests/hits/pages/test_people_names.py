@@ -5,11 +5,10 @@ from bs4 import BeautifulSoup
 
 from hits.models import WorkerAccount
 from hits.reconcile.reconciler import reconcile
-from tests.factories import NOON, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
-from tests.hits.reconcile.test_withdraw import link_of
+from tests.hits.own_people import link_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,7 +5,6 @@ from base64 import b64decode
 from datetime import timedelta
 from io import BytesIO
 from itertools import product
-from urllib.parse import urlencode
 
 import pytest
 from bs4 import BeautifulSoup
@@ -32,12 +31,12 @@ from tests.factories import (
     ResponseFactory,
     TaskFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
+from tests.hits.opened_pages import ORIGIN, address, form_fields
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
-ORIGIN = "http://127.0.0.1:8001"
 SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 
@@ -45,24 +44,6 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 def hit():
     campaign = make_campaign(tasks=2)
     return HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
-
-
-def address(hit, **parameters):
-    given = {
-        "assignmentId": "ASSIGNMENT1",
-        "hitId": hit.hit_id,
-        "workerId": "AWORKER1",
-        "turkSubmitTo": ORIGIN,
-        **parameters,
-    }
-    query = urlencode({name: value for name, value in given.items() if value is not None})
-    return f"/task/{hit.campaign.slug}/?{query}"
-
-
-def form_fields(page):
-    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
-    assert form is not None
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
 
 
 def account():

@@ -24,8 +24,8 @@ from tests.factories import (
     TaskFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 

@@ -26,8 +26,8 @@ from tests.factories import (
     SelectionFactory,
     TaskFactory,
     UserFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 

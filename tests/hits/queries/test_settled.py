@@ -26,8 +26,8 @@ from tests.factories import (
     TaskFactory,
     TeamFactory,
     UserFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.framed_work import work
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import AT_ONCE
 from hits.tasks import sync_campaigns
 from tests.amazon import running_moto
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 from tests.servers import PATIENCE

@@ -17,8 +17,7 @@ from hits.reconcile.run import Run
 from hits.services.claims import recount_places
 from hits.services.submissions import of_erased
 from hits.services.worker_data import erase_worker
-from tests.factories import TaskPageFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import TaskPageFactory, make_campaign
 from tests.hits.framed_work import work
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,8 +11,7 @@ from hits.reconcile.events import is_listing_due
 from hits.reconcile.ingest import SUBMITTED_WITHIN, ingest
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
-from tests.factories import TaskPageFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import TaskPageFactory, make_campaign
 from tests.hits.framed_work import SENTENCE, open_page, work, write
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -29,8 +29,7 @@ from hits.services.lifecycle import NotConfirmed, finish, pause, publish
 from qualcontrol.models import HeldPayment
 from qualcontrol.review.judging import keep_judgement, reject_response
 from qualcontrol.services.exclusions import exclude_worker, pause_worker, resume_worker
-from tests.factories import NOON, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, UserFactory, make_campaign
 from tests.hits.framed_work import SENTENCE, fields_of, open_page, work, write
 from tests.hits.marketplace_process import NotOffered
 

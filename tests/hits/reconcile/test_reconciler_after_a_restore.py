@@ -25,8 +25,7 @@ from hits.reconcile import retire
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
 from hits.tasks import close_unknown_hits
-from tests.factories import NOON
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import NotOffered
 

@@ -11,9 +11,9 @@ from hits.models import Hit, HitStatus
 from hits.reconcile.reading import adopt
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
-from tests.factories import NOON, HitFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, HitFactory, make_campaign
 from tests.hits.framed_work import work
+from tests.races import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,17 +30,6 @@ def test_a_hit_that_another_reconciler_made_meanwhile_is_known_as_it_is():
     # What is noted of it next is written over its row, and must fit.
     seen_before.save()
     assert Hit.objects.get().status == HitStatus.OPEN
-
-
-def somebody_waits_for_a_lock() -> bool:
-    with connection.cursor() as cursor:
-        # A transaction sees the activity of its first look, unless it asks anew.
-        cursor.execute("SELECT pg_stat_clear_snapshot()")
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks no rows")

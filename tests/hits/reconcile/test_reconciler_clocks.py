@@ -15,7 +15,7 @@ from hits.mturk import connection
 from hits.mturk.client import marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import running_marketplace
 from tests.servers import PATIENCE

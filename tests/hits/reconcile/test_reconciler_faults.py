@@ -11,7 +11,7 @@ from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync, Sync
 from hits.mturk.client import MarketplaceError, marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.faulty_proxy import AFTER, BEFORE, DROP, REPEAT, THROTTLE, faulty_proxy
 from tests.hits.framed_work import work
 from tests.servers import free_port

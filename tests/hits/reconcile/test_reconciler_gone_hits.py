@@ -17,8 +17,7 @@ from hits.reconcile.retire import close
 from hits.reconcile.settle import settle
 from hits.reconcile.storing import ask_for
 from hits.services.lifecycle import finish, pause
-from tests.factories import NOON
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.test_held_payments import raise_gone
 

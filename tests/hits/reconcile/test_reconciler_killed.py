@@ -21,8 +21,7 @@ from hits.services.bonuses import Wish, plan_bonuses
 from hits.services.claims import recount_places
 from qualcontrol.review.judging import reject_response
 from qualcontrol.services.exclusions import exclude_worker
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
 
 pytestmark = [

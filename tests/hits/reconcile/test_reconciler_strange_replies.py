@@ -19,7 +19,7 @@ from hits.queries.costs import spend
 from hits.reconcile import storing
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
 from tests.hits.framed_work import work
 

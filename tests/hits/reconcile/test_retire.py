@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from hits.models import Assignment, Bonus, Hit
 from hits.reconcile.retire import settled_hits
-from tests.factories import AssignmentFactory, HitFactory, HitTypeFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import AssignmentFactory, HitFactory, HitTypeFactory, make_campaign
 
 pytestmark = pytest.mark.django_db
 

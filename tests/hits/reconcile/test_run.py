@@ -18,7 +18,7 @@ from hits.reconcile.run import SHARES, ShareWork, held_shares
 from hits.reconcile.settle import settle
 from hits.services.claims import recount_places
 from hits.tasks import pay_share, read_share, sync_campaign
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.framed_work import work
 from tests.servers import PATIENCE, free_port
 

@@ -22,10 +22,9 @@ from hits.services.bonuses import Wish, plan_bonuses
 from hits.services.messages import plan_message
 from hits.services.payments import ask_for_rejection, take_up
 from qualcontrol.services.errors import CannotReject
-from tests.factories import UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
-from tests.hits.reconcile.test_reconciler_at_once import somebody_waits_for_a_lock
+from tests.races import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,8 +14,7 @@ from hits.reconcile import top_up
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
 from hits.services.lifecycle import change_reward
-from tests.factories import AssignmentFactory, HitFactory, TaskFactory, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import AssignmentFactory, HitFactory, TaskFactory, UserFactory, make_campaign
 
 # The order of the query for HITs that are too many.
 LAST_FIRST = 'ORDER BY "hits_hit"."id" DESC'

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from django.utils import timezone
 
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Response, ResponseStatus
 from hits.models import Assignment, AssignmentStatus, Sync, WorkerAccount
 from hits.mturk import people
 from hits.mturk.connection import MarketplaceError
@@ -17,26 +17,12 @@ from hits.services.accounts import digest_of
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Decision
 from qualcontrol.services.exclusions import exclude_worker
-from tests.factories import NOON, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
+from tests.hits.own_people import link_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-TEXTS: dict[str, str | bool] = {
-    "name": "Seminar",
-    "organizer": "Vision lab",
-    "purpose": "We study captions.",
-    "contact": "lab@university.example",
-    "consent": "You may stop at any time.",
-}
-
-
-def link_of(campaign: Campaign, **texts: str | bool) -> str:
-    made = people.make_group(campaign, {**TEXTS, "name": f"Group of {campaign}", **texts})
-    assert made.link is not None
-    return made.link
 
 
 @pytest.fixture

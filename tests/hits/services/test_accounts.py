@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 from annotate.models import Response
 from hits.models import WorkerAccount
 from hits.reconcile.reconciler import reconcile
-from tests.hits.conftest import make_campaign
+from tests.factories import make_campaign
 from tests.hits.marketplace_process import MarketplaceProcess
 from tests.hits.test_backups import work
 

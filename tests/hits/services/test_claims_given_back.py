@@ -12,8 +12,7 @@ from hits.models import Claim, TaskPage
 from hits.services.claims import give_back_places, recount_places, take_places_again
 from hits.services.hit_pages import FrameParameters, close_pages
 from hits.services.task_pages import open_page, store_answers
-from tests.factories import NOON, HitFactory, HitTypeFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, HitFactory, HitTypeFactory, make_campaign
 
 pytestmark = pytest.mark.django_db
 

@@ -49,8 +49,8 @@ from tests.factories import (
     TeamFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 

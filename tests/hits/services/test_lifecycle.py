@@ -51,8 +51,8 @@ from tests.factories import (
     TaskFactory,
     UserFactory,
     WorkerFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.jobs import run_jobs
 from tests.races import just_before_lock, while_open
 from tests.threads import at_once, locked_elsewhere

@@ -20,8 +20,8 @@ from tests.factories import (
     ResponseFactory,
     UserFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 

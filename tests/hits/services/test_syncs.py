@@ -21,8 +21,7 @@ from hits.reconcile import top_up as top_up_module
 from hits.reconcile.reconciler import NotPublished, SyncBusy, reconcile
 from hits.services.lifecycle import ask_to_publish
 from hits.services.syncs import ask_for_sync
-from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory, make_campaign
 from tests.jobs import run_jobs
 from tests.pauses import Stopped, nothing
 from tests.threads import locked_elsewhere

@@ -18,8 +18,8 @@ from tests.factories import (
     SpotCheckFactory,
     TaskFactory,
     WorkerAccountFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 

@@ -64,8 +64,8 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.opened_pages import SENTENCE, listed
 from tests.submitted import take_submission
 

@@ -11,21 +11,20 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.urls.converters import IntConverter
 
 from marketplace import clock
-from marketplace.models import Assignment, Worker
 from marketplace.services import assignments, reviews
 from marketplace.services.links import sign_in_url
 from marketplace.services.workers import block_worker
-from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    accepted,
+    make_current_hit,
+    make_hit_type,
+    make_requester,
+    make_worker,
+    submitted,
+)
+from tests.marketplace.people import browser
 
 pytestmark = pytest.mark.django_db
-
-
-def browser(worker: Worker) -> Client:
-    """A client signed in as the worker, which checks CSRF tokens."""
-    client = Client(enforce_csrf_checks=True)
-    path = sign_in_url(worker).partition("/sign-in/")[2]
-    assert client.get(f"/sign-in/{path}").url == "/"
-    return client
 
 
 def post(client: Client, page: str, action: str):
@@ -45,26 +44,9 @@ def hit_type():
     return found
 
 
-def make_current_hit(hit_type, **changes):
-    """A HIT that is open by the real clock, too."""
-    hit = make_hit(hit_type, **changes)
-    type(hit).objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=1))
-    return hit
-
-
 @pytest.fixture
 def worker():
     return make_worker()
-
-
-def accepted(worker, hit_type) -> Assignment:
-    return assignments.accept(worker=worker, hit_type=hit_type, at=clock.now())
-
-
-def submitted(worker, hit_type, answer: str = "<a/>") -> Assignment:
-    found = accepted(worker, hit_type)
-    assignments.submit(assignment=found, answer=answer, at=clock.now())
-    return found
 
 
 @pytest.mark.parametrize("path", ["/", "/queue", "/earnings", "/messages"])

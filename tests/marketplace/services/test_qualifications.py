@@ -16,8 +16,14 @@ from marketplace.services import assignments, notifications
 from marketplace.services.links import sign_in_url
 from marketplace.services.qualifications import grant, reasons_for, system_values
 from marketplace.services.workers import block_worker
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
-from tests.marketplace.pages.test_pages import make_current_hit
+from tests.marketplace.factories import (
+    NOON,
+    make_current_hit,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_worker,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 

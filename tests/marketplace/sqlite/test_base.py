@@ -1,8 +1,6 @@
 """Writers of an SQLite marketplace get the database in the order in which they asked."""
 
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -10,18 +8,11 @@ from django.db import OperationalError, connection, transaction
 from marketplace.models import Worker
 from marketplace.sqlite.base import Turns, turns_at
 from tests.marketplace.factories import make_worker
-from tests.servers import PATIENCE
+from tests.servers import PATIENCE, wait_until
 
 pytestmark = pytest.mark.skipif(
     connection.vendor != "sqlite", reason="PostgreSQL queues writers itself"
 )
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 def test_a_lock_that_is_taken_again_at_once_goes_to_those_who_wait_first():
@@ -37,7 +28,7 @@ def test_a_lock_that_is_taken_again_at_once_goes_to_those_who_wait_first():
     for place, name in enumerate("bcd"):
         threads.append(threading.Thread(target=wait_in_line, args=(name,)))
         threads[-1].start()
-        wait_for(lambda place=place: len(turns._waiting) == place + 1)
+        wait_until(lambda place=place: len(turns._waiting) == place + 1)
     turns.give_up()
     wait_in_line("a")
     for thread in threads:
@@ -78,7 +69,7 @@ def test_a_waiting_writer_is_not_overtaken(in_transaction):
     thread = threading.Thread(target=rival)
     with transaction.atomic():
         thread.start()
-        wait_for(lambda: len(turns._waiting) == 1)
+        wait_until(lambda: len(turns._waiting) == 1)
     write("AA")
     thread.join(PATIENCE)
 

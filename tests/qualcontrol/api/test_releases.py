@@ -10,7 +10,6 @@ from tests.api import send
 from tests.factories import (
     NOON,
     CampaignFactory,
-    ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
 )
@@ -21,16 +20,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def campaign():
     return CampaignFactory(slug="pilot", budget="50.00")
-
-
-@pytest.fixture
-def complete():
-    """A complete campaign of one image with one reference and a baseline."""
-    campaign = CampaignFactory(slug="pilot", config={"references": 1, "review": {"share": 0}})
-    task = TaskFactory(campaign=campaign)
-    for _ in range(task.wanted):
-        ResponseFactory(task=task)
-    return campaign
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,8 +38,8 @@ from tests.factories import (
     LinkCampaignFactory,
     LinkTaskFactory,
     SelectionFactory,
+    make_campaign,
 )
-from tests.hits.conftest import make_campaign
 from tests.hits.test_rounds import make_campaign as make_rounds
 
 pytestmark = [

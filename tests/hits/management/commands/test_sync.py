@@ -18,8 +18,7 @@ from hits.reconcile import reconciler
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
 from tests.connections import cut_connection, cuts_connections
-from tests.factories import CampaignFactory, UserFactory
-from tests.hits.conftest import make_campaign
+from tests.factories import CampaignFactory, UserFactory, make_campaign
 from tests.pauses import Stopped, nothing
 from tests.servers import free_port
 
