@@ -29,22 +29,29 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 def build(fields: Iterable[tuple[str, list[str]]]) -> str:
     """The document for a form's fields; raises DomainError if there are none or too much text."""
-    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     sent = list(fields)
     own = [(name, values) for name, values in sent if name not in RESERVED]
     if not own and settings.MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS:
         own = [(name, values) for name, values in sent if name in ANSWERS_ALONE]
-    for name, values in own:
-        if settings.MTURK_REPEATED_FIELDS == "join":
-            values = [SEPARATOR.join(values)]
-        for value in values:
-            _add_answer(root, "FreeText", name, value)
-    if not len(root):
+    if settings.MTURK_REPEATED_FIELDS == "join":
+        own = [(name, [SEPARATOR.join(values)]) for name, values in own]
+    answers = [(name, [("FreeText", value)]) for name, values in own for value in values]
+    if not answers:
         raise DomainError("The form contains no answer. Fill in at least one field.")
-    return _document(root)
+    return build_for_form(answers)
 
 
-def _document(root: etree._Element) -> str:
+def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
+    """The document for a QuestionForm's answers: identifiers with (element, text) pairs.
+
+    Raises DomainError if it is too long.
+    """
+    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
+    for identifier, values in answers:
+        answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
+        _add(answer, "QuestionIdentifier", identifier)
+        for element, text in values:
+            _add(answer, element, text)
     document = f"{DECLARATION}\n{etree.tostring(root, encoding='unicode')}"
     if len(document.encode()) > settings.MTURK_ANSWERS_MAX_BYTES:
         raise DomainError(
@@ -52,17 +59,6 @@ def _document(root: etree._Element) -> str:
             "submitted. Please shorten them."
         )
     return document
-
-
-def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
-    """The document for a QuestionForm's answers: identifiers with (element, text) pairs."""
-    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
-    for identifier, values in answers:
-        answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
-        _add(answer, "QuestionIdentifier", identifier)
-        for element, text in values:
-            _add(answer, element, text)
-    return _document(root)
 
 
 def read(document: str) -> dict[str, list[str]]:
@@ -92,12 +88,6 @@ def writing_in(document: str) -> str:
         if not text.startswith(("{", "[")) and (" " in text or not text.isascii())
     ]
     return max(written, key=len, default="")
-
-
-def _add_answer(root: etree._Element, element: str, name: str, value: str) -> None:
-    answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
-    _add(answer, "QuestionIdentifier", name)
-    _add(answer, element, value)
 
 
 def _add(parent: etree._Element, name: str, text: str) -> None:
