@@ -90,10 +90,10 @@ class Whole:
         )
         return lines + open_pages(self.places.site_url)
 
-    def prepare_images(self, count: int, *, seed: int = 1) -> None:
+    def prepare_images(self, count: int) -> None:
         """Import new images by their rows alone, and select all of them."""
         boxes = round(count * BOXES_PER_IMAGE) + 1
-        files = write_files(self.places.folder, boxes=boxes, seed=seed)
+        files = write_files(self.places.folder, boxes=boxes, seed=1)
         self.manage(
             *["import_openimages", "--classes", str(files.classes)],
             *["--images", str(files.images), "--boxes", str(files.boxes), "--split", NAME],

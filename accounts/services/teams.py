@@ -48,7 +48,7 @@ def first_team(*, at: datetime) -> Team:
 
 
 @transaction.atomic
-def create_team(*, slug: str, name: str, actor: User | None, at: datetime) -> Team:
+def create_team(*, slug: str, name: str, at: datetime) -> Team:
     """Create a team without members; raises TeamRefused if its name is taken or impossible."""
     team = Team(slug=slug, name=name, created_at=at)
     try:
@@ -59,7 +59,7 @@ def create_team(*, slug: str, name: str, actor: User | None, at: datetime) -> Te
         raise TeamRefused(f"{slug!r}: {' '.join(error.messages)}") from error
     except IntegrityError as error:
         raise TeamRefused(f"There is a team {slug!r} already. Choose another name.") from error
-    _log(team, actor, at, f"Team {name} created")
+    _log(team, None, at, f"Team {name} created")
     return team
 
 

@@ -21,6 +21,6 @@ class Command(DomainCommand):
     def handle(self, *, slug: str, researcher: str, name: str, **_: Any) -> None:
         user = active_account_named(researcher)
         at = timezone.now()
-        team = create_team(slug=slug, name=name or slug, actor=None, at=at)
+        team = create_team(slug=slug, name=name or slug, at=at)
         add_member(team=team, user=user, role=TeamRole.RESEARCHER, at=at)
         self.stdout.write(f"Team {team} created; {researcher} is its researcher.")
