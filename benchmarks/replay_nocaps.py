@@ -102,6 +102,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measure(chosen: argparse.Namespace) -> Report:
     scale = chosen.scale or (FULL_SCALE if chosen.full else SCALE)
+    if chosen.keep:
+        chosen.keep.mkdir()  # before the hours of the run, if it exists already
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         Path(folder).chmod(0o755)
         with installed(
@@ -110,7 +112,7 @@ def measure(chosen: argparse.Namespace) -> Report:
             sections = SECTIONS + (PILOT if chosen.pilot else "")
             report = Replay(whole, scale, chosen.seed, sections).run()
             if chosen.keep:
-                shutil.copytree(whole.places.folder / "export", chosen.keep)
+                shutil.copytree(whole.places.folder / "export", chosen.keep, dirs_exist_ok=True)
                 whole.manage("report", NAME, "--out", str(chosen.keep / "report"))
             return report
 
@@ -229,7 +231,7 @@ class Replay:
         run_measured(self.whole, name, [name, *arguments])
 
     def _publish(self) -> None:
-        # A fifth more than the captions cost, for those that are replaced.
+        # Two fifths more than the captions cost, for those that are replaced.
         budget = f"{self.wanted * 0.12 * 1.4 + 5:.2f}"
         self.whole.manage("marketplace_requester", REQUESTER, "--balance", budget)
         self.whole.prepare_images(self.images)
