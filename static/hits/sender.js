@@ -114,7 +114,7 @@ export class Sender {
     this.draft = new Draft(window.location.search);
     // The other scripts of the page are there then, too.
     document.addEventListener("DOMContentLoaded", () => this.restore());
-    this.draft.askAround(() => this.restore());
+    this.draft.askAround(() => this.keptAround());
     for (const name of ["input", "change"]) form.addEventListener(name, () => this.edited());
     // Some write before this script is there.
     if (isChanged(form)) this.edited();
@@ -137,6 +137,12 @@ export class Sender {
     if (this.isTouched || !fill(this.form, fields)) return;
     this.status.value = this.texts.restored;
     this.form.dispatchEvent(new CustomEvent("restored", { detail: fields }));
+  }
+
+  /** The page around the frame keeps the draft from now on, and gets what is newer than its own. */
+  keptAround() {
+    if (!this.isTouched) this.restore();
+    else if (!this.isOver) this.keep(writtenIn(this.form));
   }
 
   /** Keep it with the practice before it, if there was one: a reload comes back through that. */

@@ -113,6 +113,10 @@ def test_a_reload_continues_where_the_worker_was(page, marketplace, make):
     frame.get_by_role("button", name="Start with the first task").click()
     caption = frame.get_by_label("Describe the image in one sentence")
     caption.fill(ENGLISH["text"])
+    page.wait_for_function(
+        "text => Object.values(localStorage).some((kept) => kept.includes(text))",
+        arg=ENGLISH["text"],
+    )
     page.reload()
     expect(caption).to_have_value(ENGLISH["text"])
     frame.get_by_role("button", name="Submit").click()

@@ -267,6 +267,24 @@ def test_what_is_written_before_the_script_is_there_is_kept(page, worker, campai
     expect(page.frame_locator("iframe").locator("textarea")).to_have_value(SENTENCE)
 
 
+def test_what_is_written_before_the_page_around_replies_takes_the_place_of_what_it_kept(
+    page, worker, campaign
+):
+    held: list[Route] = []
+    accept(page, worker, campaign)
+    write_and_wait(page)
+    page.route("**/marketplace/drafts*.js", lambda route: held.append(route))
+    page.reload(wait_until="commit")
+    frame = task_of(page)
+    frame.locator("textarea").fill(SENTENCE.upper())
+    frame.wait_for_function("() => Object.keys(localStorage).length > 0")
+    for script in held:
+        script.continue_()
+
+    expect_kept(page, answer_in(frame))
+    assert SENTENCE.upper() in answer_in(frame).values()
+
+
 def test_the_counts_go_on_with_the_text(page, worker, campaign):
     accept(page, worker, campaign)
     field = task_of(page).locator("textarea")
