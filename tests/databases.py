@@ -164,3 +164,9 @@ def database_url() -> str:
     user, password = quote(database["USER"]), quote(database["PASSWORD"])
     host, port = database["HOST"], database["PORT"] or 5432
     return f"postgres://{user}:{password}@{host}:{port}/{quote(str(database['NAME']))}"
+
+
+def rows(sql: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()

@@ -10,9 +10,9 @@ from corpora.datasets.collected import Columns
 from hits.models import Assignment
 from hits.services.collected import import_collected
 from hits.services.worker_data import erase_worker
+from tests.databases import rows
 from tests.factories import NOON, HitFactory, HitTypeFactory, make_campaign
 from tests.hits.opened_pages import listed
-from tests.hits.test_invariants_machine import rows
 from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db

@@ -19,19 +19,14 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.reading import PRESETS, parse_plan
 from corpora.__main__ import COMMANDS
-from tests.docs.written import CODE_BLOCK, DOCS, PAGES, ROOT
+from tests.docs.written import CODE_BLOCK, DOCS, OUR_APPS, PAGES, ROOT, page
 
-OUR_APPS = {"accounts", "annotate", "background", "qualcontrol", "hits", "leaderboard"}
 COMMAND_FOLDERS = [
     ROOT / app / "management" / "commands" for app in (*sorted(OUR_APPS), "marketplace")
 ]
 IMAGE_BYTES = 120_000
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(work|tmp|home|root|Users|usr|opt|mnt|srv)/")
-
-
-def page(name: str) -> str:
-    return (DOCS / name).read_text(encoding="utf-8")
 
 
 def unquoted_in(text: str, names: Iterable[str]) -> list[str]:

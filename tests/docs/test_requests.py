@@ -9,8 +9,7 @@ import pytest
 from django.test import Client
 
 from accounts.api.schema import fields_of, operations_at, query_of
-from tests.docs.test_docs import OUR_APPS, page
-from tests.docs.written import check_arguments, commands, lines
+from tests.docs.written import OUR_APPS, check_arguments, commands, lines, page
 from tests.factories import CampaignFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]

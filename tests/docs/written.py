@@ -11,6 +11,7 @@ from django.core.management import CommandError, get_commands, load_command_clas
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+OUR_APPS = {"accounts", "annotate", "background", "qualcontrol", "hits", "leaderboard"}
 CODE_BLOCK = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -42,3 +43,7 @@ def check_arguments(words):
         command.create_parser("manage.py", words[0]).parse_args(words[1:])
     except (CommandError, SystemExit) as error:
         pytest.fail(f"{words}: {error}")
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")

@@ -35,3 +35,11 @@ def work(client, worker, campaign, number=0):
     answer = worker.submit(fields.pop("assignmentId"), **fields)
     assert answer.ok, answer.text
     return frame
+
+
+def post(worker, campaign, **fields):
+    """Accept a HIT and post the fields to the marketplace without opening the task page."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    answer = worker.submit(frame.assignment_id, **fields)
+    assert answer.ok, answer.text
+    return frame

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotate.models import Response
 from hits.models import Assignment, AssignmentStatus
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.mturk.client import Marketplace, marketplace_of
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.storing import ask_for
 from hits.services.lifecycle import CannotMove, finish
@@ -18,7 +18,8 @@ from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, S
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import resume_worker
 from tests.factories import NOON, UserFactory, make_campaign
-from tests.hits.framed_work import fields_of, open_page, work
+from tests.hits.framed_work import fields_of, open_page, post, work
+from tests.hits.marketplace_calls import raise_gone
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,14 +32,6 @@ def campaign(marketplace, requester):
     campaign = make_campaign(tasks=4)
     reconcile(campaign)
     return campaign
-
-
-def post(worker, campaign, **fields):
-    """Accept a HIT and post the fields to the marketplace without opening the task page."""
-    frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    answer = worker.submit(frame.assignment_id, **fields)
-    assert answer.ok, answer.text
-    return frame
 
 
 def send_caption(client, worker, campaign, text):
@@ -63,11 +56,6 @@ def held():
 
 def decide(decision, reason="An answer with one field, “junk”."):
     decision(held=held(), reason=reason, actor=UserFactory(), at=timezone.now())
-
-
-def raise_gone(_marketplace, assignment):
-    code = "AWS.MechanicalTurk.AssignmentDoesNotExist"
-    raise MarketplaceError(f"Assignment {assignment} does not exist.", code, is_refusal=True)
 
 
 def test_junk_is_never_paid_without_a_person(marketplace, campaign):

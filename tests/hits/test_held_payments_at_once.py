@@ -16,9 +16,8 @@ from hits.services.payments import accept_held, reject_held
 from qualcontrol.models import HeldOutcome, HeldPayment
 from qualcontrol.services.errors import AlreadyDecided, CannotReject
 from tests.factories import UserFactory, make_campaign
-from tests.hits.framed_work import work
-from tests.hits.reconcile.test_settle import before_call
-from tests.hits.test_held_payments import post
+from tests.hits.framed_work import post, work
+from tests.hits.marketplace_calls import before_call
 from tests.races import just_before_lock, somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -34,6 +34,7 @@ from qualcontrol.services.exclusions import (
 )
 from qualcontrol.services.releasing import release_campaign
 from qualcontrol.services.withdrawals import withdraw_responses
+from tests.databases import rows
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -55,12 +56,6 @@ WORKERS, TASKS, REVIEWERS = 4, 3, 3
 DARK = "The image is too dark."
 picks = st.integers(0, 1000)
 reviewers = st.integers(0, REVIEWERS - 1)
-
-
-def rows(sql: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchall()
 
 
 class Collection(RuleBasedStateMachine):

@@ -24,8 +24,8 @@ from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, UserFactory
 from tests.hits.framed_work import fields_of, open_page
 from tests.hits.opened_pages import listed
-from tests.hits.reconcile.test_reconciler_killed import reconcile_in_child
-from tests.hits.test_rounds import FIRST, SECOND, THIRD, Writer, make_campaign, states
+from tests.hits.reconcile.killed import reconcile_in_child
+from tests.hits.rounds import FIRST, SECOND, THIRD, Writer, make_campaign, states
 from tests.races import while_open
 from tests.submitted import take_submission
 from tests.threads import at_once

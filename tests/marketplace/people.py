@@ -1,7 +1,9 @@
 """Groups of people and their members, for tests."""
 
+import re
 from typing import Any
 
+from bs4 import BeautifulSoup
 from django.test import Client
 
 from marketplace import clock
@@ -11,6 +13,7 @@ from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_hit, make_hit_type
 
+TERMS = re.compile(r"\b(hits?|requesters?|assignments?|m?turk(er)?s?)\b", re.IGNORECASE)
 TEXTS = {
     "name": "Photographs 2026",
     "organizer": "Dr. Example",
@@ -73,3 +76,11 @@ def browser(worker: Worker) -> Client:
     path = sign_in_url(worker).partition("/sign-in/")[2]
     assert client.get(f"/sign-in/{path}").url == "/"
     return client
+
+
+def words_of(answer) -> str:
+    """What a person reads on a page, also where it is folded, and names for screen readers."""
+    soup = BeautifulSoup(answer.content, "lxml")
+    names = ("aria-label", "alt", "placeholder", "title")
+    spoken = [tag[name] for name in names for tag in soup.find_all(attrs={name: True})]
+    return "\n".join([soup.get_text(" ", strip=True), *spoken])

@@ -31,8 +31,7 @@ from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.mail_invitations import send_invitations
 from marketplace.templatetags.wording import spoken
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
-from tests.marketplace.pages.test_people import TERMS, words_of
-from tests.marketplace.people import begin, join, make_group, make_offer, path_of
+from tests.marketplace.people import TERMS, begin, join, make_group, make_offer, path_of, words_of
 from tests.marketplace.people import work as work_in_group
 
 CATALOGUES = sorted(Path(settings.LOCALE_PATHS[0]).glob("*/LC_MESSAGES/django.mo"))

@@ -39,23 +39,9 @@ from tests.factories import (
     WorkerAccountFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, write
+from tests.qualcontrol.work import LISTS, NO_REQUIRED_CHECKS, exclude, pause, propose, write
 
 pytestmark = pytest.mark.django_db
-
-LISTS = "lists of keywords"
-
-
-def exclude(campaign: Campaign, worker: Worker) -> None:
-    exclude_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
-
-
-def pause(campaign: Campaign, worker: Worker) -> None:
-    pause_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
-
-
-def propose(campaign: Campaign, worker: Worker) -> None:
-    propose_exclusion(campaign=campaign, worker=worker, reason=LISTS, at=NOON)
 
 
 def by_person(service: Callable[..., Any], campaign: Campaign, worker: Worker) -> None:

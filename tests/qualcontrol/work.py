@@ -8,12 +8,14 @@ from annotate.models import Campaign, Response, Worker
 from annotate.services.responses import lock_tasks
 from qualcontrol.models import Gold
 from qualcontrol.review import judging
+from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import NOON, ResponseFactory, TaskFactory
 
 NO_REQUIRED_CHECKS = {"first": 0, "share": 0}
+LISTS = "lists of keywords"
 NOUNS = """dog ball field boat river horse bridge child kitchen train window tree street market
 hat guitar plate snow beach tower lamp garden bicycle sheep mirror cake piano kite ladder clock"""
 
@@ -70,3 +72,15 @@ def worker_risk_of(campaign: Campaign, worker: Worker):
 def key_of(subject: Response | Gold) -> str:
     """The key of a response, or of a made-up caption, on the review page."""
     return str(subject.key)
+
+
+def exclude(campaign: Campaign, worker: Worker) -> None:
+    exclude_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
+
+
+def pause(campaign: Campaign, worker: Worker) -> None:
+    pause_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
+
+
+def propose(campaign: Campaign, worker: Worker) -> None:
+    propose_exclusion(campaign=campaign, worker=worker, reason=LISTS, at=NOON)

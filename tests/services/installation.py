@@ -22,6 +22,18 @@ from django.db import connection as tested
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess
 from tests.servers import PATIENCE, answers, free_port, running
 
+REQUEST_RELEASE = """
+from django.utils import timezone
+from background.jobs.requests import request_job
+from annotate.models import Campaign
+request_job(
+    kind="release",
+    arguments={"name": "r1", "seed": 1},
+    user=None,
+    at=timezone.now(),
+    about=Campaign.objects.get(),
+)
+"""
 SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
 
 CELERY = ("-m", "celery", "-A", "config")

@@ -7,22 +7,15 @@ import pytest
 
 from tests.hits.marketplace_process import WorkerSession, running_marketplace
 from tests.services.captioning import caption_one, prepare_campaign
-from tests.services.installation import Installation, ServiceAbsent, running_installation
+from tests.services.installation import (
+    REQUEST_RELEASE,
+    Installation,
+    ServiceAbsent,
+    running_installation,
+)
 
 pytestmark = pytest.mark.services
 
-REQUEST_RELEASE = """
-from django.utils import timezone
-from background.jobs.requests import request_job
-from annotate.models import Campaign
-request_job(
-    kind="release",
-    arguments={"name": "r1", "seed": 1},
-    user=None,
-    at=timezone.now(),
-    about=Campaign.objects.get(),
-)
-"""
 
 IMAGES, CAPTIONS = 2, 3
 

@@ -20,8 +20,13 @@ from benchmarks.invariants import broken_in
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess
 from tests.servers import PATIENCE, answers, free_port, running
 from tests.services.captioning import prepare_campaign
-from tests.services.installation import Installation, ServiceAbsent, redis, scratch_database
-from tests.services.test_celery import REQUEST_RELEASE
+from tests.services.installation import (
+    REQUEST_RELEASE,
+    Installation,
+    ServiceAbsent,
+    redis,
+    scratch_database,
+)
 
 pytestmark = pytest.mark.services
 

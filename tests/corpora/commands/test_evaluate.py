@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 from annotate.models import Release, ReleasedImage
 from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
-from tests.corpora.evaluation.test_java import is_running
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -23,7 +22,7 @@ from tests.factories import (
     TaskFactory,
     WorkerFactory,
 )
-from tests.servers import PATIENCE, wait_until
+from tests.servers import PATIENCE, is_running, wait_until
 
 pytestmark = pytest.mark.one_database
 

@@ -17,7 +17,7 @@ from corpora.evaluation.metrics.base import Sentences
 from corpora.evaluation.metrics.by_java import JARS, meteor, spice
 from corpora.evaluation.scoring import score
 from corpora.evaluation.tokenisers import official
-from tests.servers import wait_until
+from tests.servers import is_running, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -202,13 +202,6 @@ def test_java_ends_with_a_killed_parent(pretender, tmp_path: Path) -> None:
         parent.wait()
 
     wait_until(lambda: not is_running(child))
-
-
-def is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from hits.reconcile.storing import ask_for
 from hits.services.lifecycle import finish, pause
 from tests.factories import NOON, make_campaign
 from tests.hits.framed_work import work
-from tests.hits.test_held_payments import raise_gone
+from tests.hits.marketplace_calls import raise_gone
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,16 +5,14 @@ Nothing happens twice and nothing is lost.
 
 import os
 import signal
-from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.db import connection, connections
 from django.utils import timezone
 
 from annotate.models import Response, ResponseStatus
 from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
-from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.client import marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import STEPS, reconcile
 from hits.services.bonuses import Wish, plan_bonuses
@@ -23,6 +21,7 @@ from qualcontrol.review.judging import reject_response
 from qualcontrol.services.exclusions import exclude_worker
 from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
+from tests.hits.reconcile.killed import reconcile_in_child
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -30,55 +29,6 @@ pytestmark = [
     # Python from 3.12 on warns of a child that takes another thread's lock along; ours is killed.
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]
-
-
-class Boundaries:
-    """Counts a reconciler's calls and writes, and kills its process at the given one."""
-
-    def __init__(self, fatal: int) -> None:
-        self.left = fatal
-
-    def reached(self) -> None:
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def around_calls(self, call: Callable) -> Callable:
-        def wrapped(marketplace: Marketplace, operation: str, **arguments: object) -> object:
-            self.reached()
-            answer = call(marketplace, operation, **arguments)
-            self.reached()
-            return answer
-
-        return wrapped
-
-    def around_writes(self, execute, sql, params, many, context):
-        result = execute(sql, params, many, context)
-        if sql.startswith(("INSERT", "UPDATE")):
-            self.reached()
-        return result
-
-
-def reconcile_in_child(campaign, fatal: int, steps=STEPS) -> bool:
-    """Reconcile in a child process that is killed at the boundary `fatal`; False if it survived."""
-    connections.close_all()
-    child = os.fork()
-    if child == 0:
-        boundaries = Boundaries(fatal)
-        Marketplace._call = boundaries.around_calls(Marketplace._call)  # type: ignore[method-assign]
-        status = 1
-        try:
-            with connection.execute_wrapper(boundaries.around_writes):
-                reconcile(campaign, steps=steps)
-            status = 0
-        finally:
-            os._exit(status)
-    _, wait_status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(wait_status):
-        assert os.WTERMSIG(wait_status) == signal.SIGKILL
-        return True
-    assert os.WEXITSTATUS(wait_status) == 0
-    return False
 
 
 def kill_until_it_lives(campaign) -> int:

@@ -1,7 +1,6 @@
 """Approvals, rejections and bonuses: decided just before each call; failures do not stop others."""
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
@@ -24,6 +23,7 @@ from hits.services.payments import ask_for_rejection, take_up
 from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
+from tests.hits.marketplace_calls import before_call
 from tests.races import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
@@ -68,19 +68,6 @@ def reject(assignment: Assignment) -> None:
 def statuses_there(campaign: Campaign) -> list[str]:
     marketplace = marketplace_of(campaign)
     return [marketplace.assignment(each.assignment_id).status for each in assignments()]
-
-
-def before_call(monkeypatch, operation: str, act: Callable[[int], None]) -> None:
-    """Run a function before each call of the operation, with the call's number from 1."""
-    original, calls = Marketplace._call, []
-
-    def call(self: Marketplace, name: str, **arguments: object) -> dict:
-        if name == operation:
-            calls.append(name)
-            act(len(calls))
-        return original(self, name, **arguments)
-
-    monkeypatch.setattr(Marketplace, "_call", call)
 
 
 def refuse(message: str = "Not today.", code: str = "") -> None:

@@ -7,8 +7,8 @@ from annotate.models import Response
 from hits.models import WorkerAccount
 from hits.reconcile.reconciler import reconcile
 from tests.factories import make_campaign
+from tests.hits.framed_work import work
 from tests.hits.marketplace_process import MarketplaceProcess
-from tests.hits.test_backups import work
 
 pytestmark = pytest.mark.django_db
 OLD = "https://old.example.org"

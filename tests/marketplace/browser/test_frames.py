@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from marketplace.models import Assignment
+from tests.marketplace.browser.written_for_amazon import HTML_QUESTION, WRITTEN_FOR_AMAZON
 from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
 
 pytestmark = pytest.mark.browser
@@ -77,13 +78,6 @@ def test_a_worker_does_two_tasks_in_a_row(marketplace, task_url, page, has_javas
     ] == [1, 1]
 
 
-HTML_QUESTION = (
-    '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
-    '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<!DOCTYPE html>{html}]]></HTMLContent>'
-    "<FrameHeight>0</FrameHeight></HTMLQuestion>"
-)
-
-
 def test_a_page_in_the_hit_itself_cannot_reach_the_session(marketplace, page):
     client = marketplace.requester()
     html = (
@@ -99,17 +93,6 @@ def test_a_page_in_the_hit_itself_cannot_reach_the_session(marketplace, page):
 
     told = page.frame_locator("iframe").locator("#out")
     expect(told).to_have_text("kept out: SecurityError")
-
-
-# As in Amazon's own documentation: its script, and its address to submit to.
-WRITTEN_FOR_AMAZON = """
-<script src="https://s3.amazonaws.com/mturk-public/externalHIT_v1.js"></script>
-<form id="mturk_form" method="post" action="https://www.mturk.com/mturk/externalSubmit">
-<input type="hidden" value="" name="assignmentId" id="assignmentId">
-<label>Comment <textarea name="comment"></textarea></label>
-<input type="submit" id="submitButton" value="Submit"></form>
-<a href="{survey}" target="_blank">Survey</a>
-<script>turkSetAssignmentID();</script>"""
 
 
 def test_a_page_written_for_amazon_is_done_and_opens_a_survey(marketplace, task_url, page):

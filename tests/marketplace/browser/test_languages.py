@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.models import AttentionCheck, Hit, HitType, Screening
 from marketplace.services import people_groups, studies
 from marketplace.services.links import group_url
-from tests.marketplace.browser.test_frames import HTML_QUESTION, WRITTEN_FOR_AMAZON
+from tests.marketplace.browser.written_for_amazon import HTML_QUESTION, WRITTEN_FOR_AMAZON
 from tests.marketplace.factories import make_hit, make_hit_type
 from tests.marketplace.people import make_group, path_of
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.marketplace.browser.test_frames import HTML_QUESTION, WRITTEN_FOR_AMAZON
+from tests.marketplace.browser.written_for_amazon import HTML_QUESTION, WRITTEN_FOR_AMAZON
 from tests.marketplace.driver import create_hit, create_hit_type
 
 pytestmark = pytest.mark.browser

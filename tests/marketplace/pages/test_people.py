@@ -1,6 +1,5 @@
 """Pages for an operator's own people: joining, consent, tasks, and whom they are for."""
 
-import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -25,6 +24,7 @@ from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.people_groups import GroupPlan
 from tests.marketplace.factories import make_worker
 from tests.marketplace.people import (
+    TERMS,
     TEXTS,
     begin,
     join,
@@ -32,21 +32,12 @@ from tests.marketplace.people import (
     make_offer,
     membership_of,
     path_of,
+    words_of,
     work,
 )
 from tests.rubbish import forms_of
 
 pytestmark = pytest.mark.django_db
-
-TERMS = re.compile(r"\b(hits?|requesters?|assignments?|m?turk(er)?s?)\b", re.IGNORECASE)
-
-
-def words_of(answer) -> str:
-    """What a person reads on a page, also where it is folded, and names for screen readers."""
-    soup = BeautifulSoup(answer.content, "lxml")
-    names = ("aria-label", "alt", "placeholder", "title")
-    spoken = [tag[name] for name in names for tag in soup.find_all(attrs={name: True})]
-    return "\n".join([soup.get_text(" ", strip=True), *spoken])
 
 
 def test_joining_stores_the_version_and_the_time_of_the_consent():

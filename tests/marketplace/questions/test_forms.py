@@ -14,24 +14,7 @@ from marketplace.questions import answers
 from marketplace.questions.documents import parse_question
 from marketplace.questions.forms import formatted, pattern_check
 from tests.marketplace.driver import create_hit, create_hit_type
-
-NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
-
-
-def form(questions: str, version: str = "2017-11-06") -> str:
-    return (
-        f'<QuestionForm xmlns="{NAMESPACE}/{version}/QuestionForm.xsd">'
-        f"<Overview><Title>Two questions</Title></Overview>{questions}</QuestionForm>"
-    )
-
-
-def question(identifier: str, specification: str, required: str = "true") -> str:
-    return (
-        f"<Question><QuestionIdentifier>{identifier}</QuestionIdentifier>"
-        f"<IsRequired>{required}</IsRequired>"
-        "<QuestionContent><Text>What is it?</Text></QuestionContent>"
-        f"<AnswerSpecification>{specification}</AnswerSpecification></Question>"
-    )
+from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form, question
 
 
 def showing(content: str) -> str:
@@ -43,17 +26,6 @@ TEXT = question(
     "text",
     '<FreeTextAnswer><Constraints><Length minLength="3" maxLength="10"/></Constraints>'
     "<NumberOfLinesSuggestion>3</NumberOfLinesSuggestion></FreeTextAnswer>",
-)
-CHOICE = question(
-    "animal",
-    "<SelectionAnswer><MinSelectionCount>1</MinSelectionCount>"
-    "<MaxSelectionCount>2</MaxSelectionCount><Selections>"
-    + "".join(
-        f"<Selection><SelectionIdentifier>{name}</SelectionIdentifier><Text>A {name}</Text>"
-        "</Selection>"
-        for name in ("cat", "dog", "owl")
-    )
-    + "<OtherSelection/></Selections></SelectionAnswer>",
 )
 
 
@@ -254,20 +226,6 @@ def test_a_question_is_headed_by_its_display_name_and_takes_another_answer(marke
     assert soup.find("textarea", {"name": "animal.other"}).text == "bird"
     # With a way back from an option to the text, which radio buttons alone have not.
     assert [each["value"] for each in soup.find_all("input", {"type": "radio"})][-1] == ""
-
-
-KEY = (
-    f'<AnswerKey xmlns="{NAMESPACE}/2005-10-01/AnswerKey.xsd">'
-    "<Question><QuestionIdentifier>animal</QuestionIdentifier>"
-    "<AnswerOption><SelectionIdentifier>dog</SelectionIdentifier>"
-    "<SelectionIdentifier>cat</SelectionIdentifier><AnswerScore>10</AnswerScore></AnswerOption>"
-    "<AnswerOption><SelectionIdentifier>dog</SelectionIdentifier><AnswerScore>5</AnswerScore>"
-    "</AnswerOption><DefaultScore>1</DefaultScore></Question>{mapping}</AnswerKey>"
-)
-PERCENTAGE = (
-    "<QualificationValueMapping><PercentageMapping><MaximumSummedScore>10</MaximumSummedScore>"
-    "</PercentageMapping></QualificationValueMapping>"
-)
 
 
 @pytest.mark.parametrize(

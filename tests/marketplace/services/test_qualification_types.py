@@ -3,7 +3,7 @@
 import pytest
 
 from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
-from tests.marketplace.questions.test_forms import CHOICE, KEY, PERCENTAGE, form
+from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form
 
 HTML_QUESTION = (
     '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'

@@ -5,7 +5,7 @@ from django.db import connection
 
 from qualcontrol.services.errors import AlreadyExcluded, AlreadyPaused
 from tests.factories import CampaignFactory, WorkerFactory
-from tests.qualcontrol.test_bystanders import exclude, pause, propose
+from tests.qualcontrol.work import exclude, pause, propose
 from tests.races import while_open
 
 pytestmark = [

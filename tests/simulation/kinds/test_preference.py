@@ -13,7 +13,7 @@ from simulation.workers.crowd import HONEST, Crew
 from simulation.workers.pages import ComparisonItem, TaskForm, read_form
 from tests.factories import HitFactory, HitTypeFactory
 from tests.hits.opened_pages import open_page
-from tests.hits.test_preferences import MODELS, PREFERENCES, compare, make_campaign, respond
+from tests.hits.preferences import MODELS, PREFERENCES, compare, make_campaign, respond
 
 
 @pytest.mark.django_db

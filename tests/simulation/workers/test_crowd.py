@@ -10,15 +10,7 @@ from django.utils import timezone
 from PIL import Image as Picture
 
 from annotate.kinds.reading import parse_config
-from annotate.models import (
-    Box,
-    Campaign,
-    Caption,
-    Correspondence,
-    ObjectClass,
-    Response,
-    Task,
-)
+from annotate.models import Box, Campaign, Caption, Correspondence, ObjectClass, Response, Task
 from annotate.queries.progress import progress
 from annotate.services.campaigns import create_campaign
 from hits.models import Sync, WorkerAccount
@@ -40,7 +32,7 @@ from tests.factories import (
     SelectionFactory,
     make_campaign,
 )
-from tests.hits.test_rounds import make_campaign as make_rounds
+from tests.hits.rounds import make_campaign as make_rounds
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
