@@ -52,7 +52,8 @@ STYLE: Any = {
     "legend.frameon": False,
     "legend.fontsize": 8.5,
     "legend.labelcolor": INK,
-    "axes.formatter.use_mathtext": True,
+    # Names of datasets and subsets are no formulas, also those with two dollar signs.
+    "text.parse_math": False,
     "svg.fonttype": "path",
     # Without a fixed salt, the ids in a file differ from run to run.
     "svg.hashsalt": "report",
@@ -136,7 +137,8 @@ def rank_axes(axes: "Axes") -> None:
 
 
 def shortened(name: str) -> str:
-    """A name that fits a legend."""
+    """A name that fits a legend, which leaves out labels that begin with an underscore."""
+    name = f" {name}" if name.startswith("_") else name
     return name if len(name) <= 34 else f"{name[:33]}…"
 
 

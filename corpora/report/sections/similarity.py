@@ -150,9 +150,9 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
 
 
 def _label(subset: str, second: str | None) -> str:
-    if subset == SECOND and second is not None:
-        return drawing.shortened(second)
-    return "out-of-domain" if subset == OUT_OF_DOMAIN else subset
+    if subset == OUT_OF_DOMAIN:
+        return "out-of-domain"
+    return drawing.shortened(second if subset == SECOND and second is not None else subset)
 
 
 def text(numbers: Numbers) -> Iterator[str]:

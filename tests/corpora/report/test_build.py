@@ -156,6 +156,19 @@ def test_small_datasets_have_a_report(tmp_path, texts):
     assert (tmp_path / "out" / "report.html").is_file()
 
 
+@pytest.mark.parametrize("name", [r"from $5 to $\frac", "_hidden_by_legends"])
+def test_any_name_of_a_file_or_a_subset_is_in_the_legends_as_it_is(tmp_path, name):
+    texts = {number: [CAPTION, "A cat sleeps."] for number in range(1, 9)}
+    found = read_dataset(captions_json(tmp_path / f"{name}.json", texts, domain=name))
+    features = np.arange(32.0).reshape(8, 4) ** 2
+
+    sections = make_report(Inputs(found, found, features=features)).sections
+
+    drawn = {each.plot.name: each.files.svg.decode() for one in sections for each in one.figures}
+    for figure in ("words_per_image", "ngrams", "similarity"):
+        assert name in drawn[figure]
+
+
 def test_what_there_is_one_of_is_in_the_singular(tmp_path):
     captions = captions_json(tmp_path / "small.json", {1: ["A dog."]})
     content = json.loads(captions.read_text())
