@@ -11,6 +11,7 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
+from annotate.services.judgements import judged_captions
 from leaderboard.queries import PEOPLE, board_of
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import SelectionFactory, WorkerFactory
@@ -153,6 +154,15 @@ def test_a_release_without_ratings_of_the_criterion_is_refused(challenge, judged
         run("challenge", challenge.name, "--people", "v1")
     with pytest.raises(CommandError, match="judged has no ratings by beauty"):
         run("challenge", challenge.name, "--people", "judged", "--criterion", "beauty")
+
+
+def test_a_release_without_any_rating_is_refused(challenge, judged, monkeypatch):
+    """As of a campaign that asks people to choose from options only."""
+    unrated = [caption._replace(ratings={}) for caption in judged_captions(judged)]
+    monkeypatch.setattr("leaderboard.services.challenges.judged_captions", lambda _: unrated)
+
+    with pytest.raises(CommandError, match="judged has no ratings by any question for this team"):
+        run("challenge", challenge.name, "--people", "judged")
 
 
 def test_saved_files_are_those_that_were_submitted(challenge, submissions, tmp_path):
