@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from corpora.errors import DomainError
@@ -68,7 +69,8 @@ def submit(
     with transaction.atomic():
         # Rival submissions wait here, so that each sees those before it.
         locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
-        _check_open(locked, at)
+        # By the clock: it may have closed since `at`, while the file was checked.
+        _check_open(locked, max(at, timezone.now()))
         _check_new(locked, submitter, declaration.track, digest)
         submission = Submission.objects.create(
             challenge=locked,

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from corpora.errors import DomainError
-from leaderboard.models import Submission, SubmissionStatus
+from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import allowance_of
 from leaderboard.services.challenges import set_closing
 from leaderboard.services.scoring import SubmissionRefused
@@ -200,6 +201,14 @@ def test_a_submission_that_was_read_before_the_closing_is_not_stored_after_it(
 
     with pytest.raises(NotOpen):
         make_submission(stale, grace, results(), at=NOON + timedelta(hours=2))
+
+
+def test_a_submission_that_began_before_close_now_is_not_stored_after_it(challenge, grace, results):
+    stale, began_at = Challenge.objects.get(), timezone.now()
+    set_closing(challenge=challenge, closes_at=timezone.now())
+
+    with pytest.raises(NotOpen, match="closed on"):
+        make_submission(stale, grace, results(), at=began_at)
 
 
 def test_a_challenge_with_one_track_refuses_the_other(release, grace, results):
