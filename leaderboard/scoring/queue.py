@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from corpora.wording import counted
 from leaderboard.models import Submission
 from leaderboard.queries import job_of
 from leaderboard.services.scoring import store_failure, store_scores, take
+from shared.database.queues import held
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +47,13 @@ def score_one() -> Submission | None:
 def score(submission: Submission) -> None:
     """Score a submission that was taken, and store the result of this run."""
     challenge = submission.challenge
-    outcome = run(job_of(submission), Limits(challenge.seconds, challenge.megabytes))
+    limits = Limits(challenge.seconds, challenge.megabytes)
+    outcome = run(job_of(submission), limits, is_wanted=held(submission).exists)
     if outcome.problem:
-        log.warning(
-            "Submission %s, run %s: %s", submission.pk, submission.attempts, outcome.problem
-        )
-        store_failure(submission=submission, reason=outcome.problem, at=timezone.now())
+        if store_failure(submission=submission, reason=outcome.problem, at=timezone.now()):
+            log.warning(
+                "Submission %s, run %s: %s", submission.pk, submission.attempts, outcome.problem
+            )
     else:
         store_scores(submission=submission, scores=outcome.scores, at=timezone.now())
 
@@ -60,6 +63,8 @@ COMMAND = (sys.executable, "-m", "leaderboard.scoring.child")
 # The environment of the process. Everything else, such as keys, stays here.
 PASSED_ON = ("PATH", "JAVA_HOME", "LANG", "LC_ALL", "TMPDIR", "SPICE_MODELS")
 MOST_OUTPUT = 1_000_000
+# Seconds between two looks whether a run is still wanted. It may have been withdrawn.
+PAUSE = 1
 
 
 @dataclass(frozen=True)
@@ -78,22 +83,29 @@ class Outcome:
     problem: str = ""
 
 
-def run(job: Mapping[str, Any], limits: Limits) -> Outcome:
-    """Score the job (see `child.scored`) within the limits. Never raises for what a job does."""
+def run(
+    job: Mapping[str, Any], limits: Limits, *, is_wanted: Callable[[], bool] = lambda: True
+) -> Outcome:
+    """Score the job (see `child.scored`) within the limits. Never raises for what a job does.
+
+    The process is stopped soon after `is_wanted` says no.
+    """
     try:
         # Files, because a pipe that nobody reads would stop the process or this one.
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
             given.write(json.dumps(job).encode())
             given.seek(0)
-            status = _status_of(given, printed, limits)
+            status = _status_of(given, printed, limits, is_wanted)
             printed.seek(0)
             return _outcome(status, printed.read(MOST_OUTPUT), limits)
     except OSError as error:
         return Outcome(problem=f"The scoring process could not be run: {error.strerror}.")
 
 
-def _status_of(given: IO[bytes], printed: IO[bytes], limits: Limits) -> int | None:
-    """The exit status of the process; None if it did not end in time."""
+def _status_of(
+    given: IO[bytes], printed: IO[bytes], limits: Limits, is_wanted: Callable[[], bool]
+) -> int | None:
+    """The exit status of the process; None if it did not end in time, or was stopped."""
     process = subprocess.Popen(
         [*COMMAND, str(limits.seconds), str(limits.megabytes)],
         stdin=given,
@@ -104,9 +116,11 @@ def _status_of(given: IO[bytes], printed: IO[bytes], limits: Limits) -> int | No
         # A group of its own, so that the programs that it starts can be killed with it.
         process_group=0,
     )
+    end = time.monotonic() + limits.seconds
     try:
-        return process.wait(timeout=limits.seconds)
-    except subprocess.TimeoutExpired:
+        while is_wanted() and (left := end - time.monotonic()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(timeout=min(left, PAUSE))
         return None
     finally:
         with suppress(ProcessLookupError):

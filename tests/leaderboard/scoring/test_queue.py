@@ -79,6 +79,17 @@ def test_scoring_ends_when_its_time_is_over(job, slow_java):
     assert time.monotonic() - begin < PATIENCE / 2
 
 
+def test_a_process_is_stopped_when_its_scores_are_no_longer_wanted(job, monkeypatch):
+    program(monkeypatch, "import time; time.sleep(600)")
+    looks = iter([True, True, False])
+    begin = time.monotonic()
+
+    outcome = run(job, ENOUGH, is_wanted=lambda: next(looks))
+
+    assert outcome.scores == {}
+    assert time.monotonic() - begin < PATIENCE / 2
+
+
 def test_scoring_ends_when_its_memory_is_used(job):
     outcome = run(job, Limits(seconds=PATIENCE, megabytes=60))
 

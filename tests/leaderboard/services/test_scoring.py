@@ -1,5 +1,7 @@
 """Which submission is scored next, and what becomes of runs that end badly."""
 
+import sys
+import time
 from datetime import timedelta
 from io import StringIO
 
@@ -10,7 +12,8 @@ from django.utils import timezone
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import allowance_of
-from leaderboard.scoring.queue import score_waiting
+from leaderboard.scoring import queue
+from leaderboard.scoring.queue import score, score_waiting
 from leaderboard.services.scoring import (
     GRACE,
     SubmissionRefused,
@@ -142,6 +145,22 @@ def test_a_submission_that_was_withdrawn_while_it_ran_gets_no_scores(submission)
     assert not store_scores(submission=taken, scores=SCORES, at=NOON)
 
     assert Submission.objects.get().status == SubmissionStatus.WITHDRAWN
+
+
+@pytest.mark.slow
+def test_the_process_of_a_submission_that_was_withdrawn_is_stopped(
+    submission, challenge, monkeypatch, caplog
+):
+    monkeypatch.setattr(queue, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
+    taken = take(at=NOON)
+    withdraw(submission=submission, reason="Wrong data.", actor=UserFactory(), at=NOON)
+    begin = time.monotonic()
+
+    score(taken)
+
+    assert time.monotonic() - begin < challenge.seconds / 2
+    assert Submission.objects.get().status == SubmissionStatus.WITHDRAWN
+    assert caplog.text == ""
 
 
 @pytest.mark.slow
