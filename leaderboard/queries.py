@@ -4,7 +4,7 @@ submitters caption and what scoring needs of them, and how many submissions are 
 import json
 import tempfile
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -20,7 +20,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotate.images.copies import display_url
 from annotate.models import Image, Release, ReleasedImage, Role
-from annotate.queries.releases import captions_with_hidden, domains_of_release
+from annotate.queries.releases import captions_with_hidden, domains_of_release, has_few
 from corpora.evaluation.results import WrongResults, check_images, listed, read_results
 from corpora.language.text import normalise
 from leaderboard.models import Challenge, Submission
@@ -222,8 +222,6 @@ def _figure(metric: str, subset: str, submission: Submission) -> float | None:
     return figure
 
 
-# A mean over fewer images would tell too much of one image's score.
-LEAST_IMAGES = 10
 # What submitters get of an image's record.
 PUBLIC = ("file_name", "width", "height", "coco_url", "date_captured", "region")
 UPLOAD = "Your file"
@@ -311,11 +309,10 @@ def captions_submitted(submission: Submission) -> dict[int, str]:
 
 
 def subsets_of(release: Release) -> dict[int, str]:
-    """The subset of each image by its number; empty if one would be so small that its mean, or
-    what is left of the mean of all, told the score of single images."""
+    """The subset of each image by its number; empty if one has few images."""
     domains = domains_of_release(release)
     subsets = {number: domains[number] for number in numbers_of(release)}
-    if min(Counter(subsets.values()).values(), default=0) < LEAST_IMAGES:
+    if has_few(subsets.values()):
         return {}
     return {number: subset for number, subset in subsets.items() if subset}
 

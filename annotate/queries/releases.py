@@ -108,6 +108,16 @@ def baseline_of_release(release: Release, language: str) -> dict[int, str]:
     return dict(captions_with_hidden(release, Role.BASELINE, language))
 
 
+# A mean over fewer images would tell too much of one image's score.
+LEAST_IMAGES = 10
+
+
+def has_few(subsets: Iterable[str | None]) -> bool:
+    """Whether so few images are in one of the subsets, or in none, that its mean, or what is left
+    of the mean of all, tells the score of single images."""
+    return any(images < LEAST_IMAGES for images in Counter(subsets).values())
+
+
 def not_withdrawn(captions: QuerySet[GivenCaption]) -> QuerySet[GivenCaption]:
     """Without the captions of releases that were withdrawn since, which no worker is shown."""
     withdrawn = ReleasedCaption.objects.filter(

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.models import Release, Role
+from annotate.queries.releases import LEAST_IMAGES
 from annotate.services import names
 from annotate.services.judgements import judged_captions, numbers_in
 from corpora.errors import DomainError
@@ -23,7 +24,6 @@ from corpora.language.languages import is_english
 from corpora.wording import counted
 from leaderboard.models import Challenge, Submission, SubmittedFile, Track
 from leaderboard.queries import (
-    LEAST_IMAGES,
     baseline_results,
     captions_of,
     captions_submitted,

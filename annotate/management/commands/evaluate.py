@@ -11,8 +11,10 @@ from annotate.management.base import (
     table_of_domains,
 )
 from annotate.queries.releases import (
+    LEAST_IMAGES,
     baseline_of_release,
     domains_of_release,
+    has_few,
     language_in,
     references_of_release,
 )
@@ -41,13 +43,17 @@ class Command(DomainCommand):
             raise CommandError("--domains needs --by-subset.")
         self.print_lines(
             evaluate.evaluate(
-                lambda language: self._source(references, domains, language),
+                lambda language: self._source(
+                    references, domains, language, by_subset=options["by_subset"]
+                ),
                 java=settings.EVALUATION_JAVA,
                 **options,
             )
         )
 
-    def _source(self, name: str, domains: str | None, language: str | None) -> evaluate.Source:
+    def _source(
+        self, name: str, domains: str | None, language: str | None, *, by_subset: bool
+    ) -> evaluate.Source:
         """The references of a captions file or of a release."""
         if path := captions_file(name):
             if domains:
@@ -64,4 +70,11 @@ class Command(DomainCommand):
             name=name,
             language=chosen or release.language,
         )
+        hidden = release.images.filter(is_hidden=True).values_list("number", flat=True)
+        scored = references.captions.keys() & hidden if by_subset else ()
+        if has_few(by_image[image] for image in scored):
+            raise CommandError(
+                f"A subset has fewer than {LEAST_IMAGES} images with hidden captions, or fewer are "
+                "in no subset: figures of so few tell too much of each. Leave --by-subset out."
+            )
         return evaluate.Source(references, baseline_of_release(release, chosen))

@@ -22,6 +22,7 @@ from tests.factories import (
     TaskFactory,
     WorkerFactory,
 )
+from tests.leaderboard.making import make_release
 from tests.servers import PATIENCE, is_running, wait_until
 
 pytestmark = pytest.mark.one_database
@@ -237,6 +238,30 @@ def test_subsets_follow_from_a_table_given_for_a_release(write) -> None:
     assert recorded["in-domain"] == by_table["out-domain"]
     assert recorded["out-domain"] == by_table["in-domain"]
     assert recorded["in-domain"] != recorded["out-domain"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("alone", ["in-domain", None])
+def test_subsets_of_few_hidden_images_are_refused(alone: str | None, write) -> None:
+    """The subset of one image has its score, and so has what the others leave of the whole."""
+    release = make_release(images=22)
+    release.images.update(record={"domain": "in-domain"})
+    release.images.filter(number__gt=11).update(record={"domain": "out-domain"})
+    results = write("results.json", [result(number, TEXTS[0]) for number in range(1, 23)])
+    found = json.loads(run("v1", results, "--json", "--by-subset"))
+    assert {name: subset["images"] for name, subset in found["by_subset"].items()} == {
+        "in-domain": 11,
+        "out-domain": 11,
+    }
+
+    release.images.filter(number__lt=11).update(is_hidden=False)
+    release.images.filter(number=11).update(record={"domain": alone})
+
+    with pytest.raises(CommandError, match="fewer than 10 images with hidden captions"):
+        run("v1", results, "--by-subset")
+    assert "22 images" in run("v1", results)
+    release.images.update(is_hidden=False)
+    assert "22 images" in run("v1", results, "--by-subset")
 
 
 @pytest.mark.slow
