@@ -121,7 +121,7 @@ FIELDS = {
     "is_waiting": "whether a sync waits or runs",
     "judged_at": "when it was judged; null before",
     "keywords": "words that workers saw beside the image",
-    "kind": "the sort of it",
+    "kind": "type of the job, campaign or notice",
     "last": "the latest one; null before the first",
     "least_per_hour": "the panel's minimum for an hour, in US dollars",
     "left": "what is left of the budget",

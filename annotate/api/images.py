@@ -167,7 +167,7 @@ def _written(file: UploadedFile, path: Path) -> Path:
 
 
 class ImportSerializer(serializers.Serializer[Any]):
-    """What to import. Which fields a kind takes is said with each."""
+    """What to import. Each field names the kinds that take it."""
 
     kind = serializers.ChoiceField(choices=sorted(FORMS))
     split = serializers.CharField(

@@ -1,5 +1,5 @@
 """The list of a team's campaigns, and a campaign's overview: what a person has to do next, and what
-stands before the release.
+is missing for a release.
 
 The overview's upper part refreshes itself. Its numbers come from counters and a few indexed reads,
 so that it takes the same queries for a hundred tasks and for a hundred thousand.

@@ -222,7 +222,7 @@ def _note_practice(campaign: Campaign, answers: Sequence["_Answer"]) -> None:
 
 def _tasks_of_practised(campaign: Campaign, answers: Sequence["_Answer"]) -> set[int]:
     """The tasks with earlier read work of those whose practice this is, because it changes that
-    work: who did not pass is excluded, and for who passed the practice is not missing."""
+    work: workers who failed are excluded, and for those who passed no practice is missing."""
     workers = {answer.row.account.worker_id for answer in answers if answer.row.practice}
     if not workers:
         return set()

@@ -99,7 +99,7 @@ def scored(job: Mapping[str, Any], *, seconds: int, megabytes: int) -> dict[str,
 
 
 def _java(seconds: int, megabytes: int) -> Java:
-    """Limits that are those of this process; half of the memory is for what is no heap."""
+    """Limits as of this process; half of its memory is for the heap."""
     models = os.environ.get("SPICE_MODELS")
     heap = megabytes // 2
     return Java(

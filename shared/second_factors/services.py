@@ -135,7 +135,7 @@ def _new_codes(factor: SecondFactor) -> list[str]:
 
 
 def _step_of(secret: str, code: str, at: datetime) -> int | None:
-    """The number of the half minute whose code this is; None if it is no code of about now."""
+    """The number of the code's half minute; None if the code is not valid at about this time."""
     app = pyotp.TOTP(secret)
     now = app.timecode(at)
     steps = range(now - TOLERATED_STEPS, now + TOLERATED_STEPS + 1)

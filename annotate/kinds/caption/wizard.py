@@ -236,8 +236,8 @@ INSTRUCTIONS = StepFields(
         ),
         "practice__paid": Yes(
             label="The practice is an assignment of its own, which is paid",
-            help_text="Who does not pass is excluded. Otherwise the practice is a part of the "
-            "first assignment, and who does not pass is asked to return it.",
+            help_text="If ticked, workers who fail are excluded. If not, the practice is part of "
+            "the first assignment, and workers who fail are asked to return it.",
         ),
         "captions__forbid_there_is": Yes(
             label="Refuse “There is …” and “There are …” at the start",

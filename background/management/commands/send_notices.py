@@ -11,8 +11,8 @@ from corpora.wording import counted
 
 class Command(DomainCommand):
     help = (
-        "Look for what people are to be told, and send it by e-mail and webhook. What could not be "
-        "sent is tried again later. Several of these commands can run at the same time."
+        "Create new notices, and send them by e-mail and webhook. Those that could not be sent "
+        "are tried again later. Several of these commands can run at the same time."
     )
 
     def handle(self, **_: Any) -> None:

@@ -9,10 +9,7 @@ from hits.services.accounts import follow_marketplace
 
 
 class Command(DomainCommand):
-    help = (
-        "Take campaigns and workers along when a marketplace of one's own has moved to another "
-        "address, which MTURK_ENDPOINT names already."
-    )
+    help = "After your marketplace moved: change its address in campaigns and workers."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("old", metavar="OLD", help="the earlier MTURK_ENDPOINT")
