@@ -158,7 +158,7 @@ def _open(
                 worker=worker,
                 page=page.pk,
                 count=campaign.config.hit.images,
-                seen=_seen(campaign, frame),
+                seen=_seen(pages),
             )
     if page is not pages.own and pages.are_too_many:
         close_surplus(pages.hit, keep=page)
@@ -202,17 +202,16 @@ def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
     return [task for task in tasks if task.pk not in answered]
 
 
-def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
-    """Primary keys of the latest tasks on other pages of the campaign with the worker's id.
+def _seen(pages: HitPages) -> QuerySet[Claim, int]:
+    """Primary keys of the latest tasks on other pages with the worker's id, of any campaign.
 
     Pages of this HIT count only while they take places; otherwise the worker has returned them.
     Pages of other HITs always count. A forged page can make them give back their places, and the
     worker would then do a task twice and be paid once.
     """
     claims = Claim.objects.filter(
-        Q(takes_place=True) | ~Q(page__hit__hit_id=frame.hit_id),
-        page__marketplace_id=frame.worker_id,
-        page__hit__campaign=campaign,
+        Q(takes_place=True) | ~Q(page__hit=pages.hit.pk),
+        page__marketplace_id=pages.frame.worker_id,
     )
     return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
 
