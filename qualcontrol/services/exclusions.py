@@ -233,12 +233,16 @@ def pause_worker(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
     """Stop giving a worker new tasks. Their responses stay in the data, and a page that is open
-    can still be submitted. Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
+    can still be submitted. A person's pause takes the place of one that the policy made, and would
+    end. Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
     reason = reason_given(reason, "pause")
     lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is excluded from {campaign} and gets no tasks.")
-    if Pause.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+    in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
+    if actor is not None:
+        in_force.filter(is_by_policy=True).update(lifted_at=at)
+    if in_force.exists():
         raise AlreadyPaused(f"{worker} is already paused in {campaign}.")
     Pause.objects.create(
         campaign=campaign, worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at

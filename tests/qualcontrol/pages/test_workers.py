@@ -150,6 +150,18 @@ def test_a_worker_is_paused_and_resumed(client, campaign, worker, reviewer):
     assert Decision.objects.get(act=Act.RESUME).actor == reviewer
 
 
+def test_a_person_keeps_a_worker_paused_whom_the_policy_paused(client, campaign, worker, reviewer):
+    address = f"/review/pilot/workers/{worker.pseudonym}/"
+    pause_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    assert f'formaction="{address}pause/"' in client.get(address).content.decode()
+
+    page = post_act(client, worker, "pause", reason="asks")
+
+    assert "is paused" in page
+    assert "formaction" not in page
+    assert Decision.objects.filter(act=Act.PAUSE, actor=reviewer).exists()
+
+
 def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker, reviewer):
     propose_exclusion(campaign=campaign, worker=worker, reason="many bad ones", at=NOON)
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
@@ -165,7 +177,8 @@ def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker
 @pytest.mark.parametrize("act", ["pause", "resume", "decline", "reinstate"])
 def test_an_act_that_is_not_possible_now_says_so(client, campaign, worker, act):
     if act == "pause":
-        pause_worker(campaign=campaign, worker=worker, **BY_POLICY)
+        about = {"campaign": campaign, "worker": worker, "reason": "asks", "at": NOON}
+        pause_worker(**about, actor=UserFactory())
 
     page = post_act(client, worker, act, reason="why not")
 

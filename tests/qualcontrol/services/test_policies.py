@@ -163,6 +163,22 @@ def test_a_pause_by_a_person_is_not_lifted_by_the_policy():
     assert state_of(campaign, worker) == "paused"
 
 
+def test_a_person_takes_over_the_policys_pause():
+    campaign, worker, ada = make_campaign(), WorkerFactory(), UserFactory()
+    believe(campaign, worker, risk=0.9)
+    decide(campaign=campaign, at=NOON)
+
+    pause_worker(campaign=campaign, worker=worker, reason="asks", actor=ada, at=NOON)
+    believe(campaign, worker, risk=0.5)
+    decide(campaign=campaign, at=NOON)
+
+    pause = Pause.objects.in_force().get()
+    assert (pause.reason, pause.is_by_policy) == ("asks", False)
+    assert acts_on(worker) == [Act.PAUSE, Act.PAUSE]
+    with pytest.raises(AlreadyPaused):
+        pause_worker(campaign=campaign, worker=worker, reason="again", actor=ada, at=NOON)
+
+
 def test_a_worker_resumed_by_a_person_is_not_paused_again_at_once():
     campaign, worker = make_campaign(), WorkerFactory()
     for response in write(campaign, worker, 20)[:LEAST_BAD_VERDICTS]:
