@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
 from annotate.models import Campaign
@@ -183,7 +183,7 @@ class _Awaited:
 
 
 def _ingest_named(run: Run) -> None:
-    _read_each(run, run.campaign.hits.alive().filter(hit_id__in=run.named))
+    _read_each(run, run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk"))
 
 
 def _ingest_waiting(run: Run) -> None:
@@ -191,12 +191,13 @@ def _ingest_waiting(run: Run) -> None:
     since = run.at - timedelta(seconds=settings.MTURK_READ_WAIT_SECONDS)
     # A clock that was ahead may have stored a time that is not reached yet.
     waited = Q(unread_since__lte=since) | Q(unread_since__gt=run.at)
-    _read_each(run, run.campaign.hits.alive().filter(waited, to_read=None))
+    hits = run.campaign.hits.alive().filter(waited, to_read=None).order_by("pk")
+    _read_each(run, (hit for hit in hits if reading.is_read_now(run, hit)))
 
 
-def _read_each(run: Run, hits: QuerySet[Hit]) -> None:
+def _read_each(run: Run, hits: Iterable[Hit]) -> None:
     with HitReader(run) as reader:
-        for hit in run.healthy_first(hits.order_by("pk"), hit_name):
+        for hit in run.healthy_first(hits, hit_name):
             reader.read(hit, reading.read_by_itself)
 
 

@@ -31,6 +31,10 @@ from hits.services.submissions import Reported
 
 # Not all servers of the marketplace may know a HIT right after it was created.
 MADE_LATELY = timedelta(minutes=10)
+# The list of a HIT's assignments may be older than its counts. A HIT of which fewer are listed than
+# counted is read again for so long, and then at intervals: some counts stay too high, such as those
+# of an expired HIT whose free slots count as taken.
+LISTS_LAG, TRIED_AGAIN_EVERY = timedelta(minutes=10), timedelta(hours=1)
 # Number of submissions, or of HITs without any, after which they are stored. On SQLite, nobody else
 # writes meanwhile.
 MOST_TOGETHER = 100
@@ -144,12 +148,22 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> _ReadHit:
     assignments: Sequence[ListedAssignment | StrangeReply] = ()
     # The listed counts may be older than the event that named the HIT.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
-    if is_changed or hit.hit_id in run.named:
+    if (is_changed and is_read_now(run, hit)) or hit.hit_id in run.named:
         if run.hits_read >= AT_ONCE or hit.to_read is not None:
             return _ReadHit(hit, listed=listed, is_left=True)
         # Later submissions change the counts, so the next sync reads them.
         assignments = _listed_assignments(run, hit, most=listed.submitted)
     return _ReadHit(hit, assignments, listed, check=partial(_refuse_other_slots, hit, listed))
+
+
+def is_read_now(run: Run, hit: Hit) -> bool:
+    """Whether to read a changed HIT: not each time if submissions are missing in its list."""
+    if hit.unread_since is None or hit.to_read is not None or hit_name(hit) in run.troubled:
+        return True
+    begun = hit.unread_since + timedelta(seconds=settings.MTURK_READ_WAIT_SECONDS)
+    turn = (run.at - begun) // TRIED_AGAIN_EVERY
+    is_next = hit.listed_at is None or (hit.listed_at - begun) // TRIED_AGAIN_EVERY < turn
+    return run.at - begun < LISTS_LAG or is_next
 
 
 def read_unlisted(run: Run, hit: Hit, answered: int) -> _ReadHit:
@@ -264,8 +278,8 @@ def _note_listed(run: Run, unstored: Sequence[_ReadHit]) -> None:
         for name, value in listed_values(hit, entry, unread=unread, stored=stored_number).items():
             setattr(hit, name, value)
         hit.listed_at = timezone.now()
-        # The list of assignments may be older than the counts.
-        is_unread = hit in left or unread or not _is_read(run, hit)
+        is_short = entry.submitted > stored.get(hit.pk, 0)
+        is_unread = hit in left or is_short or not _is_read(run, hit)
         hit.unread_since = hit.unread_since or run.at if is_unread else None
         hit.to_read = min(entry.submitted, hit.slots) if hit in left else None
     columns = ["available", "pending", "status", "expires_at", "listed_at"]

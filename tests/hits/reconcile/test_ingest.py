@@ -1,5 +1,7 @@
 """HITs that a listing shows as they are stored cost no statements of their own."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -9,6 +11,7 @@ from annotate.models import Response
 from annotate.queries.progress import open_work
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, TaskPage, WorkerAccount
 from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.replies import ListedStatus
 from hits.queries.costs import outstanding_slots, spend
 from hits.reconcile import storing
 from hits.reconcile.ingest import ingest
@@ -94,6 +97,34 @@ def test_a_hit_whose_stored_counts_are_wrong_is_read(client, marketplace, reques
 
     assert Hit.objects.values(*columns).get() == right
     assert recount_places(campaign) == 0
+
+
+@pytest.mark.parametrize("status", [ListedStatus.REVIEWABLE, ListedStatus.UNASSIGNABLE])
+def test_a_hit_of_which_fewer_are_listed_than_counted_is_read_each_hour_in_the_end(
+    requester, monkeypatch, status
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    pages, assignments = Marketplace.hit_pages, Marketplace.assignments
+    counted = {"available": 0, "status": status}
+    reads = []
+
+    def too_many(self):
+        return ([hit.model_copy(update=counted) for hit in page] for page in pages(self))
+
+    def noted(self, hit_id, **most):
+        reads.append(minutes)
+        return assignments(self, hit_id, **most)
+
+    monkeypatch.setattr(Marketplace, "hit_pages", too_many)
+    monkeypatch.setattr(Marketplace, "assignments", noted)
+    start = timezone.now()
+    for minutes in (0, 5, 9, 30, 59, 61, 90, 119, 121):
+        at = start + timedelta(minutes=minutes)
+        reconcile(campaign, at=at, steps=(ingest,))
+        Hit.objects.update(listed_at=at)
+
+    assert reads == [0, 5, 9, 61, 121]
 
 
 def test_a_hit_that_is_read_again_brings_nobody_back_who_was_erased(client, marketplace, requester):
