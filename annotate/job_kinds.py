@@ -172,10 +172,11 @@ def _import_title(arguments: Mapping[str, Any], *_: Any) -> str:
     return f"Import images: {arguments.get('split') or 'classes'}"
 
 
-register(JobKind(name="import_images", label="Import images", work=import_own, title=_import_title))
-register(
-    JobKind(name="import_dataset", label="Import dataset", work=import_dataset, title=_import_title)
-)
+for name, label, work in (
+    ("import_images", "Import images", import_own),
+    ("import_dataset", "Import dataset", import_dataset),
+):
+    register(JobKind(name=name, label=label, work=work, title=_import_title, resent="upload"))
 
 
 def select_images(work: Work) -> Result:

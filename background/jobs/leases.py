@@ -29,8 +29,8 @@ PAUSE = timedelta(seconds=15)
 NO_LEASE: dict[str, Any] = {"run": None, "doubted_at": None}
 # Before a postponed job is started again.
 POSTPONED_BY = timedelta(seconds=3)
-# Columns that are equal in jobs for the same work.
-SAME_WORK = ("kind", "arguments", "about_type", "about_id", "team")
+# Columns that are equal in jobs for the same work, besides the arguments.
+SAME_WORK = ("kind", "about_type", "about_id", "team")
 # What a further attempt begins with.
 ANEW: dict[str, Any] = {"step": "", "done": 0, "total": None}
 
@@ -147,11 +147,12 @@ def finish(*, job: Job, result: Result, at: datetime) -> bool:
         **values,
     )
     if is_ended:
+        resent = kind_named(job.kind).resent
         same = {name: getattr(job, name) for name in SAME_WORK}
-        for key in Job.objects.filter(status=JobStatus.FAILED, **same).values_list(
-            "key", flat=True
-        ):
-            solve_failure(source=FailureSource.JOB, subject=str(key), at=at)
+        failed = Job.objects.filter(status=JobStatus.FAILED, **same)
+        for key, arguments in failed.values_list("key", "arguments"):
+            if {**arguments, resent: ""} == {**job.arguments, resent: ""}:
+                solve_failure(source=FailureSource.JOB, subject=str(key), at=at)
     return is_ended
 
 

@@ -190,7 +190,8 @@ class JobKind:
     started if workers die or the database fails. With `is_repeatable`, a job that is done can be
     run again; failed and cancelled ones always can. With `is_shared`, a second request for the same
     work gets the job that waits or runs already; without `joins_running`, only one that waits,
-    because one that runs may have passed what has changed since.
+    because one that runs may have passed what has changed since. `resent` names the argument that
+    differs when the same files are sent again.
     """
 
     name: str
@@ -201,6 +202,7 @@ class JobKind:
     is_repeatable: bool = False
     is_shared: bool = True
     joins_running: bool = True
+    resent: str = ""
 
     def title_of(self, arguments: Mapping[str, Any], about: Any) -> str:
         if self.title is not None:

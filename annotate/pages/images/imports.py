@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 from django import forms
@@ -265,6 +266,8 @@ def _begin_own(request: HttpRequest, form: Any) -> Any:
     named = list(zip(_names(request, files), files, strict=True))
     if not named:
         raise DomainError("Choose photographs or a ZIP file.")
+    # By these, an import that succeeds ends the failure of an earlier one of the same files.
+    arguments["names"] = sha256(json.dumps(sorted(name for name, _ in named)).encode()).hexdigest()
     if table := values.get("table"):
         # Not among the names of the files, because a photograph could have the same.
         arguments["table"] = f"table:{table.name}"

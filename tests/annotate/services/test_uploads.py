@@ -15,7 +15,7 @@ from accounts.services.teams import first_team
 from annotate.models import Box, CaptionSet, Image, ObjectClass
 from annotate.services import uploads
 from background.jobs.work import WorkerStopped
-from background.models import Job, JobStatus
+from background.models import Failure, Job, JobStatus
 from corpora.reading.zip_files import UnsafeName, safe_name
 from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
 from tests.factories import NOON, ImageFactory, UserFactory
@@ -311,6 +311,29 @@ def test_a_job_whose_upload_is_gone_says_so(client):
 
     assert job.status == JobStatus.FAILED
     assert "Upload them again." in job.error
+
+
+def test_files_that_are_sent_again_end_the_failure_of_the_first_time(client):
+    for name in ("a.png", "b.png"):
+        upload(client, file(name, b"no image"))
+    run_jobs()
+    assert Failure.objects.open().count() == 2
+
+    upload(client, file("a.png", photograph()))
+    run_jobs()
+
+    left = Failure.objects.open().get()
+    assert "b.png" in left.error
+
+
+def test_a_dataset_that_is_sent_again_ends_the_failure_of_the_first_time(client):
+    for content in (b"no classes", b"/m/0bt9lr,Dog\n"):
+        sent = {"kind": "openimages", "classes": file("classes.csv", content)}
+        client.post(ADDRESS, {**sent, "complete": "1"})
+        run_jobs()
+
+    assert Failure.objects.count() == 1
+    assert not Failure.objects.open().exists()
 
 
 def test_a_job_that_was_killed_after_it_had_imported_a_dataset_is_done(client):
