@@ -7,7 +7,6 @@ number of times, and a killed process leaves it to the next one.
 """
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -238,9 +237,3 @@ class Run:
         ordered = self.healthy_first(rows, name_of)
         later = [] if most is None else ordered[most:]
         return ordered[:most], any(name_of(row) not in self.troubled for row in later)
-
-    def payments_until(self) -> float:
-        """The time on the monotonic clock at which payments of this run stop."""
-        if self.pays_for is None:
-            return float("inf")
-        return time.monotonic() + self.pays_for.total_seconds()

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from hits.models import Assignment, AssignmentStatus, Bonus, HitStatus
 from hits.mturk.client import MarketplaceError
+from hits.queries.costs import outstanding_slots
 from hits.reconcile.reading import listed_or_gone
 from hits.reconcile.run import (
     TOKENS_HOLD,
@@ -34,6 +35,9 @@ from qualcontrol.models import Act, Decision, HeldPayment
 
 # Decisions that are stored together. Until its own call, an assignment cannot be rejected.
 TOGETHER = 10
+# Fewer slots than these may all be filled while a sync pays, and only the next one adds others. So
+# payments are short while answers are missing.
+FEW_SLOTS, SHORT = 500, timedelta(seconds=10)
 # Longer than TOKENS_HOLD, so that a bonus whose answer was lost is not given up.
 GIVE_UP_AFTER = timedelta(days=1)
 
@@ -46,7 +50,7 @@ def settle(run: Run) -> None:
     """
     if held := HeldPayment.objects.of(run.campaign).open().count():
         run.done[Done.HELD] = held
-    until = run.payments_until()
+    until = _payments_until(run)
     with held_shares(run.campaign, ShareWork.PAY, run.shares) as shares:
         decided: set[int] = set()
         stopped = None
@@ -62,6 +66,16 @@ def settle(run: Run) -> None:
         if stopped:
             raise stopped
         run.is_cut_short |= len(shares) < len(run.shares)
+
+
+def _payments_until(run: Run) -> float:
+    """The time on the monotonic clock at which payments of this run stop."""
+    if run.pays_for is None:
+        return float("inf")
+    are_few = 0 < outstanding_slots(run.campaign) < FEW_SLOTS
+    is_short = are_few and run.campaign.tasks.unfinished().exists()
+    pays_for = min(run.pays_for, SHORT) if is_short else run.pays_for
+    return time.monotonic() + pays_for.total_seconds()
 
 
 def _decide(run: Run, shares: Sequence[int], decided: set[int], until: float) -> None:

@@ -265,6 +265,19 @@ def test_payments_end_when_their_time_is_over_and_go_on_in_the_next_run(campaign
     assert (at_once.approved, later.approved) == (0, 3)
 
 
+@pytest.mark.parametrize(("few", "approved"), [(500, 0), (1, 3)])
+def test_payments_are_short_while_the_last_slots_are_filled(campaign, monkeypatch, few, approved):
+    monkeypatch.setattr("hits.reconcile.settle.SHORT", timedelta())
+    monkeypatch.setattr("hits.reconcile.settle.FEW_SLOTS", few)
+    campaign.tasks.update(wanted=4, answers_missing=1)
+
+    missing = reconcile(campaign, pays_for=timedelta(minutes=5))
+    campaign.tasks.update(wanted=3, answers_missing=0)
+    complete = reconcile(campaign, pays_for=timedelta(minutes=5))
+
+    assert (missing.approved, complete.approved) == (approved, 3 - approved)
+
+
 def plan_thanks(campaign: Campaign) -> None:
     workers = [assignment.account.worker for assignment in assignments()]
     wishes = [Wish(worker.pseudonym, Decimal("0.10"), "Thanks") for worker in workers]
