@@ -18,6 +18,7 @@ from qualcontrol.models import (
     HeldOutcome,
     HeldPayment,
     SpotCheck,
+    Verdict,
 )
 from qualcontrol.services.discards import discard_and_log
 from qualcontrol.services.errors import AlreadyDecided, CannotReject, reason_given
@@ -72,7 +73,8 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
     decision = _log(held, Act.REJECT, reason, actor, at)
     end_hold(held=held, outcome=HeldOutcome.REJECT, at=at, decision=decision)
     counting = Response.objects.counting().filter(submission=held.submission_id)
-    against = [response for response in counting.select_related("assessment") if _breaks(response)]
+    not_good = counting.exclude(spot_check__verdict=Verdict.GOOD).select_related("assessment")
+    against = [response for response in not_good if _breaks(response)]
     if len(against) < counting.count():
         raise CannotReject(
             "Other responses of the same assignment are in use. Work that is used is paid."

@@ -371,6 +371,18 @@ def test_an_assignment_with_a_caption_in_use_is_not_rejected(submit, campaign):
     assert Response.objects.counting().count() == 2
 
 
+@pytest.mark.parametrize("images", [2])
+def test_an_assignment_with_a_caption_that_is_judged_good_is_not_rejected(submit, campaign):
+    submit(**fields_for(campaign, "Too short.", "Short as well."))
+    good = Response.objects.first()
+    judge(response=good, verdict="GOOD", reason="", reviewer=UserFactory(), at=NOON)
+
+    with pytest.raises(CannotReject, match="Work that is used is paid"):
+        reject(HeldPayment.objects.get())
+
+    assert Response.objects.counting().count() == 2
+
+
 def test_a_rejection_discards_the_captions_for_good(submit, campaign, account):
     submit(**fields_for(campaign, "Too short."))
     reject(HeldPayment.objects.get())
