@@ -14,7 +14,7 @@ from hits.services.payments import (
     reject_held,
     take_up,
 )
-from hits.services.submissions import MOST_KEPT, MOST_NAMED
+from hits.services.submissions import MOST_KEPT, MOST_NAMED, Reported, take_submissions
 from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
@@ -142,6 +142,27 @@ def test_one_answer_of_a_page_that_showed_two_images_is_held(
 
     assert payable() == []
     assert "other images" in HeldPayment.objects.get().why
+
+
+@pytest.mark.parametrize("images", [2])
+def test_the_rest_of_the_tasks_is_no_part_of_a_page(submit, campaign):
+    first, second, third = fields_for(campaign, *[SENTENCE] * 3).items()
+
+    pages = [submit(**dict([first, second])), submit(**dict([third]))]
+
+    assert sorted(row.pk for row in payable()) == [row.pk for row in pages]
+
+
+@pytest.mark.parametrize("images", [2])
+def test_of_single_answers_read_together_only_the_last_can_be_a_page(campaign, hit, account):
+    reports = [
+        Reported(hit, listed(f"A{number}", account.marketplace_id, **{name: text}))
+        for number, (name, text) in enumerate(fields_for(campaign, *[SENTENCE] * 3).items())
+    ]
+
+    rows = take_submissions(campaign=campaign, reported=reports, at=NOON)
+
+    assert payable() == [rows[-1][0]]
 
 
 @pytest.mark.parametrize("images", [2])
