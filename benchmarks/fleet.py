@@ -191,6 +191,7 @@ class OwnPostgresql:
         """Start the server, and wait until it accepts connections."""
         # Durable against killed processes; a benchmark does not cut the machine's power.
         options = [f"--port={self.port}", "--fsync=off", f"--unix_socket_directories={self.folder}"]
+        options.append("--random_page_cost=1.1")  # as the deployments set it
         self.process = subprocess.Popen(
             _as_server_user([_program("postgres"), "-D", str(self.folder), "-h", HOST, *options]),
             stdout=subprocess.DEVNULL,

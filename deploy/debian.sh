@@ -48,6 +48,7 @@ install --mode 755 deploy/captions-manage /usr/local/bin/
 SELECT 'CREATE ROLE captions LOGIN'
   WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'captions') \gexec
 ALTER ROLE captions PASSWORD :'password';
+ALTER ROLE captions SET random_page_cost = 1.1; -- the disk is taken for a fast one
 SELECT format('CREATE DATABASE %I OWNER captions', name)
   FROM (VALUES ('captions'), ('marketplace')) AS wanted (name)
   WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = name) \gexec
