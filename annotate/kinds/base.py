@@ -113,6 +113,8 @@ class TaskKind(ABC):
         "images": StepFields({"selection": SELECTION, "responses": RESPONSES})
     }
 
+    # Good examples in the instructions of campaigns without their own, in English.
+    built_in_examples: ClassVar[tuple[str, ...]] = ()
     # Additional static files of the task page.
     scripts: ClassVar[tuple[str, ...]] = ()
     styles: ClassVar[tuple[str, ...]] = ()
@@ -272,6 +274,11 @@ class TaskKind(ABC):
     def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:  # noqa: ARG002
         """The variables of the instructions' template besides `config`."""
         return {}
+
+    def good_examples(self, config: CampaignConfig) -> Sequence[str]:
+        """The good examples in the instructions, which nobody is to copy."""
+        with in_language(config.language):
+            return config.instructions.good or [gettext(text) for text in self.built_in_examples]
 
     def script_texts(self) -> dict[str, Any]:
         """Texts of the task type's scripts in the active language, by the names that they use."""

@@ -36,18 +36,20 @@ def lasting_flags(
     conduct: Conduct | None = None,
     keywords: Keywords = no_keywords,
     is_part: bool = False,
+    examples: Sequence[str] = (),
     given: Sequence[str] = (),
 ) -> list[Flag]:
     """Return the lasting flags of an answer, and store it in `neighbours` for later look-ups.
 
     An answer without text only has flags from `conduct`. `is_part`: the text was added to one by
-    somebody else, here and there. `given` are captions of the image that the page showed.
+    somebody else, here and there. `examples` are the good ones in the instructions, and `given`
+    captions of the image that the page showed.
     """
     flags = behaviour_flags(answer.text, conduct or Conduct(), config)
     if answer.text:
         written = writing_flags(answer.text, config, keywords)
         flags += [flag for flag in written if not (is_part and flag.code in OF_WHOLE_TEXTS)]
-        flags += copy_flags(answer, config, neighbours, given)
+        flags += copy_flags(answer, config, neighbours, examples, given)
     return flags
 
 

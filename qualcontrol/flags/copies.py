@@ -93,12 +93,6 @@ def most_shared(shared: Counter[Neighbour]) -> list[Neighbour]:
     return sorted(shared, key=lambda caption: (-shared[caption], caption.key))[:COMPARED]
 
 
-# The examples in caption_instructions.html, for campaigns without their own.
-STANDING_EXAMPLES = (
-    "Two cyclists ride past a row of parked cars on a wet street.",
-    "An old man in a straw hat feeds pigeons beside a stone fountain.",
-)
-
 # By style. Hardly any caption of nocaps, COCO, DOCCI and ImageInWords comes near it: see
 # docs/flags.md and `benchmarks.flags`.
 FRAME_SIMILARITY = {"sentence": 0.65, "paragraph": 0.5}
@@ -128,10 +122,14 @@ def frame_similarity(text: str, other: str) -> float:
 
 
 def copy_flags(
-    caption: Neighbour, config: CampaignConfig, neighbours: Neighbours, given: Sequence[str]
+    caption: Neighbour,
+    config: CampaignConfig,
+    neighbours: Neighbours,
+    examples: Sequence[str],
+    given: Sequence[str],
 ) -> list[Flag]:
-    """Return the flags of copying, and store the caption for later look-ups. `given` are captions
-    of the image that the page showed."""
+    """Return the flags of copying, and store the caption for later look-ups. `examples` are the
+    good ones in the instructions, and `given` captions of the image that the page showed."""
     limits = config.flags
     sharing, open_keys = neighbours.look_up(keys_of(caption.text))
     latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
@@ -139,7 +137,7 @@ def copy_flags(
     own = [match for match in met if match.original.worker == caption.worker]
     others = [match for match in met if match.original.worker != caption.worker]
     flags = [
-        _example(caption, config, given),
+        _example(caption, config, examples, given),
         _own([*own, *latest], limits),
         _repeats(caption, [match.original for match in latest], config),
         *_others(caption, others, limits, neighbours),
@@ -168,11 +166,13 @@ def _copied(matches: Iterable[Match], limits: Flags) -> Match | None:
     return max(near, key=lambda match: match.similarity, default=None)
 
 
-def _example(caption: Neighbour, config: CampaignConfig, given: Sequence[str]) -> Flag | None:
-    shown = config.instructions
-    bad = [example.text for example in shown.bad]
-    examples = [*(shown.good or STANDING_EXAMPLES), *bad, *given]
-    alike, example = max((similarity(caption.text, text), text) for text in examples)
+def _example(
+    caption: Neighbour, config: CampaignConfig, examples: Sequence[str], given: Sequence[str]
+) -> Flag | None:
+    shown = [*examples, *(example.text for example in config.instructions.bad), *given]
+    if not shown:
+        return None
+    alike, example = max((similarity(caption.text, text), text) for text in shown)
     least = config.flags.copy_similarity
     if alike < least:
         return None

@@ -215,6 +215,7 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
         campaign.config,
         _Unchanged(campaign, [text]),
         keywords=partial(_shown_keywords, newcomer),
+        examples=kind.good_examples(campaign.config),
         given=kind.given_texts(task),
     )
     others = [a for a in _answers(campaign, [task.pk]) if a.status == ResponseStatus.SUBMITTED]
@@ -294,6 +295,7 @@ def _lasting(
         conduct=conduct,
         keywords=partial(_shown_keywords, response),
         is_part=kind.is_part(answer),
+        examples=kind.good_examples(campaign.config),
         # Who wrote an imported text saw no page of ours.
         given=() if response.imported_from_id else kind.given_texts(response.task),
     )

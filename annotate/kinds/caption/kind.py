@@ -122,6 +122,10 @@ class CaptionKind(TaskKind):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
     presets_in_words: ClassVar[Mapping[str, str]] = IN_WORDS
     steps: ClassVar[Mapping[str, StepFields]] = {"images": IMAGES, "instructions": INSTRUCTIONS}
+    built_in_examples: ClassVar[tuple[str, ...]] = (
+        gettext_noop("Two cyclists ride past a row of parked cars on a wet street."),
+        gettext_noop("An old man in a straw hat feeds pigeons beside a stone fountain."),
+    )
     answer_relations = ("caption",)
     answer_field = "caption__text"
     words_field = "caption__text"
@@ -203,7 +207,10 @@ class CaptionKind(TaskKind):
         }
 
     def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
-        return {"openings": language_of(config.language).openings_in_words}
+        return {
+            "openings": language_of(config.language).openings_in_words,
+            "good_examples": self.good_examples(config),
+        }
 
     def field_names(self, task: Task) -> list[str]:
         return [

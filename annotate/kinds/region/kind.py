@@ -211,6 +211,9 @@ class RegionKind(CaptionKind):
         "images": IMAGES,
         "instructions": INSTRUCTIONS.without(*PRACTICE_FIELDS),
     }
+    built_in_examples: ClassVar[tuple[str, ...]] = (
+        gettext_noop("A red bicycle with a basket of flowers leans against a wall."),
+    )
     scripts = ("kinds/region.js",)
     styles = ("kinds/viewer.css", "kinds/region.css")
     # A text about an image would not say which of its regions it is about.

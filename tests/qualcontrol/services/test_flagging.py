@@ -2,9 +2,13 @@ import random
 from datetime import timedelta
 
 import pytest
+from bs4 import BeautifulSoup
 from django.db import connection, transaction
+from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
 
+from annotate.kinds import KINDS
+from annotate.kinds.wording import in_language
 from annotate.models import Behaviour
 from annotate.services import responses as response_services
 from annotate.services.responses import lock_tasks
@@ -155,6 +159,31 @@ def test_captions_of_another_campaign_are_no_originals(write):
     assess(campaign=elsewhere.task.campaign, responses=[elsewhere])
 
     assert codes_of(elsewhere) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("caption", {}),
+        ("caption", {"language": "de"}),
+        ("caption", {"instructions": {"good": [KITCHEN]}}),
+        ("region", {}),
+        ("region", {"language": "de"}),
+    ],
+)
+def test_a_copy_of_an_example_that_the_page_shows_is_flagged(kind, values):
+    campaign = CampaignFactory(kind=kind, config=values)
+    context = KINDS[kind].instructions_context(campaign.config)
+    with in_language(campaign.config.language):
+        page = render_to_string(
+            KINDS[kind].templates.instructions, {**context, "config": campaign.config}
+        )
+    shown = BeautifulSoup(page, "lxml").select_one(".examples q").text
+
+    copy = ResponseFactory(task__campaign=campaign, text=shown)
+    assess(campaign=campaign, responses=[copy])
+
+    assert codes_of(copy) == ["copies_example"]
 
 
 def test_one_sentence_used_again_and_again_is_flagged_from_the_fourth_time_on(write):
