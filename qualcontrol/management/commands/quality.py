@@ -11,7 +11,12 @@ from annotate.management.base import campaign_named
 from annotate.models import Campaign
 from corpora.wording import counted
 from qualcontrol.queries.quality_report import QualityReport, quality_report
-from qualcontrol.queries.workers import WorkerSummary, listed_workers, worker_summaries
+from qualcontrol.queries.workers import (
+    WORKER_COLUMNS,
+    WorkerSummary,
+    listed_workers,
+    worker_summaries,
+)
 from qualcontrol.services.worker_risks import learn, recount_worker_risks
 
 
@@ -67,23 +72,18 @@ def as_json(
         "verdicts": {"good": report.good, "bad": report.bad, "waiting": report.waiting},
         "agreement": asdict(report.agreement),
         "reviewers": [asdict(reviewer) for reviewer in report.reviewers],
-        "workers": [
-            {
-                "worker": worker.pseudonym,
-                "responses": worker.submitted,
-                "kept": worker.kept,
-                "discarded": worker.discarded,
-                "good": worker.good,
-                "bad": worker.bad,
-                "risk": round(worker.risk, 4),
-                "share": round(worker.share, 4),
-                "low": round(worker.low, 4),
-                "high": round(worker.high, 4),
-                "state": worker.state,
-                "moved_by": [reason["sentence"] for reason in worker.reasons],
-            }
-            for worker in workers
-        ],
+        "workers": [_worker(worker) for worker in workers],
+    }
+
+
+def _worker(worker: WorkerSummary) -> dict[str, Any]:
+    cells = {column.key: column.cell(worker) for column in WORKER_COLUMNS}
+    return {
+        "worker": cells.pop("pseudonym"),
+        "responses": cells.pop("submitted"),
+        "kept": worker.kept,
+        **{key: round(cell, 4) if isinstance(cell, float) else cell for key, cell in cells.items()},
+        "moved_by": [reason["sentence"] for reason in worker.reasons],
     }
 
 
@@ -115,7 +115,7 @@ def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
         lines.append(f"  {name}: {reviewer.judged:,} judged, {reviewer.bad:,} bad{gold}")
     lines += [
         "",
-        f"{'worker':<11}{'kept':>7}{'gone':>7}{'good':>6}{'bad':>6}{'risk':>7}{'share':>7}",
+        _line("worker", "kept", "gone", "good", "bad", "risk", "share"),
     ]
     lines += [_row(worker) for worker in workers]
     return lines
@@ -124,10 +124,13 @@ def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
 def _row(worker: WorkerSummary) -> str:
     # The first reason concerns the whole campaign and is the same for all workers.
     moved = next((reason["sentence"] for reason in worker.reasons[1:]), "")
-    return (
-        f"{worker.pseudonym:<11}{worker.kept:>7}{worker.discarded:>7}{worker.good:>7}"
-        f"{worker.bad:>7}{worker.risk:>7.0%}{worker.share:>7.1%}  {worker.state:<9} {moved}"
-    ).rstrip()
+    numbers = worker.kept, worker.discarded, worker.good, worker.bad
+    line = _line(worker.pseudonym, *numbers, f"{worker.risk:.0%}", f"{worker.share:.1%}")
+    return f"{line}  {worker.state:<9} {moved}".rstrip()
+
+
+def _line(worker: str, *numbers: int | str) -> str:
+    return f"{worker:<11}" + "".join(f"{number:>7}" for number in numbers)
 
 
 def _number(coefficient: float | None) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -446,7 +447,10 @@ def test_quality_without_json_is_a_table(campaign):
     said = run("quality", campaign.slug)
 
     assert "3 responses kept; no estimate yet" in said
-    assert worker.pseudonym in said
+    head, row = said.splitlines()[-2:]
+    assert row.split()[:2] == [worker.pseudonym, "3"]
+    ends = [match.end() for match in re.finditer(r"\S+", head)]
+    assert ends[1:] == [match.end() for match in re.finditer(r"\S+", row)][1 : len(ends)]
 
 
 @pytest.mark.parametrize("command", ["spot_checks", "quality"])
