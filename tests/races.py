@@ -55,7 +55,7 @@ def _before(is_moment: Callable[[int, str], bool], act: Act) -> Iterator[list[An
         nonlocal sent
         number, sent = sent, sent + 1
         if not started and is_moment(number, sql):
-            started.append(pool.submit(_in_own_connection, act))
+            started.append(pool.submit(in_own_connection, act))
             # On SQLite, the action cannot run until the current transaction has ended.
             if connection.vendor != "sqlite" or not connection.in_atomic_block:
                 started[0].result(PATIENCE)
@@ -67,7 +67,7 @@ def _before(is_moment: Callable[[int, str], bool], act: Act) -> Iterator[list[An
         act_.result(PATIENCE)
 
 
-def _in_own_connection(act: Act) -> Any:
+def in_own_connection(act: Act) -> Any:
     try:
         return act()
     finally:
@@ -84,7 +84,7 @@ def while_open(rival: Act, act: Act, *, meanwhile: Act = lambda: None) -> Any:
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             rival()
-            later = pool.submit(_in_own_connection, act)
+            later = pool.submit(in_own_connection, act)
             while not (later.done() or _somebody_waits_for_us()):
                 time.sleep(0.01)
             meanwhile()
@@ -101,7 +101,13 @@ def _somebody_waits_for_us() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def somebody_waits_for_a_lock() -> bool:
+def until_it_waits(later: Future[Any], *, number: int = 1) -> None:
+    """Return when so many transactions wait for locks, or the action has ended."""
+    while not (later.done() or somebody_waits_for_a_lock(at_least=number)):
+        time.sleep(0.01)
+
+
+def somebody_waits_for_a_lock(*, at_least: int = 1) -> bool:
     with connection.cursor() as cursor:
         # A transaction sees the activity of its first look, unless it asks anew.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
@@ -109,4 +115,4 @@ def somebody_waits_for_a_lock() -> bool:
             "SELECT count(*) FROM pg_stat_activity"
             " WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
-        return bool(cursor.fetchone()[0])
+        return bool(cursor.fetchone()[0] >= at_least)

@@ -19,6 +19,7 @@ from marketplace.models import (
     ReviewAction,
     ReviewLevel,
     ReviewResult,
+    Worker,
 )
 from marketplace.policies import Plurality, Policy, find_plurality, score_known_answers
 from marketplace.questions import answers
@@ -89,11 +90,9 @@ def _answers(assignment: Assignment) -> dict[str, list[str]]:
 @transaction.atomic
 def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: datetime) -> None:
     """Store the scores together with what follows from them, so that neither is left alone."""
-    # Locked in the order of `reviews`: assignment, worker, HIT. So the scores, which lock the HIT,
-    # come after the decision.
-    # Not its key: a bonus that refers to it has locked the worker.
-    locked = Assignment.objects.select_for_update(no_key=True)
-    assignment.refresh_from_db(fields=["status"], from_queryset=locked)
+    # Who decides on the assignment locks its worker first, too.
+    Worker.objects.select_for_update(no_key=True).get(pk=assignment.worker_id)
+    assignment.refresh_from_db(fields=["status"])
     mine = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT)
     if mine.filter(subject_id=assignment.public_id).exists():
         return

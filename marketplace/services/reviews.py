@@ -1,4 +1,7 @@
-"""Approve and reject submitted work, and pay bonuses."""
+"""Approve and reject submitted work, and pay bonuses.
+
+Each locks the worker first, then the assignment, the HIT and the requester, as all services do.
+"""
 
 from datetime import datetime
 from decimal import Decimal
@@ -39,13 +42,11 @@ def approve(
 
     With `override_rejection`, a rejected assignment can be approved within the allowed time.
     """
+    Worker.objects.filter(pk=assignment.worker_id).update(approved_count=F("approved_count") + 1)
     submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
     if submitted.update(
         status=AssignmentStatus.APPROVED, approved_at=at, requester_feedback=feedback
     ):
-        Worker.objects.filter(pk=assignment.worker_id).update(
-            approved_count=F("approved_count") + 1
-        )
         _pay(assignment, _count_approved(assignment), at)
     elif override_rejection:
         _override(assignment, feedback, at)
@@ -90,10 +91,9 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
     if not rejected.update(**values):
         raise _wrong_state(assignment, cannot_override=True)
     _refuse_erased(assignment.worker_id)
+    # An operator may have corrected it since the rejection.
     Worker.objects.filter(pk=assignment.worker_id).update(
-        approved_count=F("approved_count") + 1,
-        # An operator may have corrected it since the rejection.
-        rejected_count=Greatest(F("rejected_count") - 1, 0),
+        rejected_count=Greatest(F("rejected_count") - 1, 0)
     )
     hit = lock(assignment.hit)
     if hit.status == HitStatus.DISPOSED:
@@ -105,12 +105,12 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
 @transaction.atomic
 def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
     """Reject, with a reason that the worker reads; raises InvalidAssignmentState."""
+    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
     submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
     if not submitted.update(
         status=AssignmentStatus.REJECTED, rejected_at=at, requester_feedback=feedback
     ):
         raise _wrong_state(assignment)
-    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
     queries.move(assignment.hit_id, unreviewed=-1, completed=1)
     money.release(hit=lock(assignment.hit), slots=1, at=at)
     record_event(
@@ -172,7 +172,7 @@ def send_bonus(
 def _refuse_erased(worker_id: int) -> None:
     """Raise DomainError if the worker's account is closed: nobody knows any more whom to pay."""
     # Locked, because an erasure that runs now has read that nothing is owed.
-    worker = Worker.objects.select_for_update().get(pk=worker_id)
+    worker = Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
     if worker.erased_at is not None:
         raise DomainError(f"Worker {worker.public_id} has closed the account and cannot be paid.")
 

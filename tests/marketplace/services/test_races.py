@@ -53,7 +53,7 @@ from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requ
 from tests.marketplace.ledger import ledger_balance
 from tests.marketplace.panels.people import make_panel_study
 from tests.marketplace.people import make_group
-from tests.races import just_before, while_open
+from tests.races import in_own_connection, just_before, until_it_waits, while_open
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -144,7 +144,7 @@ def test_an_answer_that_a_sweep_approves_first_is_taken():
     hit = make_hit(make_hit_type(auto_approval_delay=timedelta()))
     found = accepted(hit)
 
-    with just_before('UPDATE "marketplace_assignment"', lambda: sweep(at=SOON), nth=2):
+    with just_before('UPDATE "marketplace_worker"', lambda: sweep(at=SOON)):
         assignments.submit(assignment=found, answer="<a/>", at=SOON)
 
     assert Assignment.objects.get().status == "Approved"
@@ -160,7 +160,7 @@ def test_a_rejection_is_not_overridden_while_the_hit_is_deleted():
 
     with (
         pytest.raises(DomainError, match="just been deleted"),
-        just_before('UPDATE "marketplace_worker"', lambda: hits.dispose(hit=hit, at=SOON)),
+        just_before('UPDATE "marketplace_worker"', lambda: hits.dispose(hit=hit, at=SOON), nth=2),
     ):
         reviews.approve(assignment=found, override_rejection=True, at=SOON)
 
@@ -402,8 +402,9 @@ def test_a_bonus_does_not_wait_for_who_holds_its_hit(paid_beside):
     assert money.balances() == {found.worker_id: Decimal("0.20")}
 
 
-def test_a_bonus_does_not_wait_for_a_policy_that_holds_its_assignment(paid_beside, monkeypatch):
-    """It has locked the worker, for whom the policy's decision waits."""
+@needs_row_locks
+def test_a_policy_waits_for_a_bonus_of_its_worker():
+    """Both lock the worker first."""
     policy = {
         "PolicyName": KNOWN_ANSWERS,
         "Parameters": [
@@ -412,16 +413,17 @@ def test_a_bonus_does_not_wait_for_a_policy_that_holds_its_assignment(paid_besid
         ],
     }
     hit = make_hit(assignment_review_policy=policy)
-    found, score = accepted(hit), review_policies.score_known_answers
+    found = accepted(hit)
     assignments.submit(assignment=found, answer=build([("colour", ["blue"])]), at=NOON)
     hit.refresh_from_db()
 
-    def score_later(*given):
-        paid_beside(found)
-        return score(*given)
-
-    monkeypatch.setattr(review_policies, "score_known_answers", score_later)
-    review_policies.apply_policy(hit, NOON)
+    while_open(
+        lambda: reviews.send_bonus(
+            requester=hit.requester, worker=found.worker, assignment=found,
+            amount=Decimal("0.20"), reason="Good.", at=SOON,
+        ),
+        lambda: review_policies.apply_policy(hit, NOON),
+    )  # fmt: skip
 
     found.refresh_from_db()
     assert found.status == "Rejected"
@@ -540,3 +542,57 @@ def test_two_people_who_withdraw_the_same_tasks_wait_for_each_other():
 
     assert is_done
     assert not Assignment.objects.accepted().exists()
+
+
+@pytest.fixture
+def slow_update():
+    """A function by which a connection's updates of assignments wait, between the look at the row
+    and its lock, for a transaction with the advisory lock 1."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has no locks of rows.")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION wait_if_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "IF current_setting('races.slow', true) = 'yes' THEN "
+            "PERFORM pg_advisory_xact_lock(1); END IF; RETURN NULL; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER slow_update BEFORE UPDATE ON marketplace_assignment "
+            "FOR EACH STATEMENT EXECUTE FUNCTION wait_if_slow()"
+        )
+
+    def be_slow() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET races.slow = 'yes'")
+
+    yield be_slow
+    with connection.cursor() as cursor:
+        cursor.execute("DROP FUNCTION wait_if_slow CASCADE")
+
+
+def test_a_withdrawal_that_meets_an_approval_waits_for_it_or_it_for_the_withdrawal(slow_update):
+    """The withdrawal has seen the task open, and locks it when it is sent and being approved."""
+    group, hit = make_group(), make_hit(make_hit_type(auto_approval_delay=timedelta()))
+    people_groups.offer(group=group, hit_type=hit.hit_type, share=None)
+    found = accepted(hit)
+    membership = Membership.objects.create(group=group, worker=found.worker, joined_at=NOON)
+
+    def withdraw() -> None:
+        slow_update()
+        people_groups.withdraw(membership=membership, by=WithdrawnBy.PERSON, at=SOON)
+
+    def submit() -> None:
+        assignments.submit(assignment=found, answer="<a/>", at=SOON)
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(1)")
+            withdrawn = pool.submit(in_own_connection, withdraw)
+            until_it_waits(withdrawn)
+            submitted = pool.submit(in_own_connection, submit)
+            until_it_waits(submitted, number=2)
+        submitted.result(PATIENCE)
+        withdrawn.result(PATIENCE)
+
+    check_books(hit)
+    assert hit.completed == 1
