@@ -157,9 +157,9 @@ def _by_worker(rows: QuerySet[Transfer]) -> dict[int, Decimal]:
 def pay_out(*, at: datetime) -> int:
     """Pay out all balances as one payout; return the number of workers."""
     # Locks prevent two concurrent payouts from paying the same balance. They are taken in one
-    # order, so that they cannot deadlock.
+    # order, and leave rows that refer to the workers to others, so that they cannot deadlock.
     due = balances()
-    workers = Worker.objects.filter(pk__in=due).order_by("pk").select_for_update()
+    workers = Worker.objects.filter(pk__in=due).order_by("pk").select_for_update(no_key=True)
     locked = list(workers.values_list("pk", flat=True))
     due = balances(Worker.objects.filter(pk__in=locked))
     # When the locks are held: a submission at a panel that was stored meanwhile is left out.

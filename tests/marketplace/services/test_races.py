@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -28,7 +29,8 @@ from marketplace.models import (
     WithdrawnBy,
     Worker,
 )
-from marketplace.panels.models import PanelSubmission
+from marketplace.panels.models import BatchState, BonusBatch, PanelSubmission
+from marketplace.panels.services.bonuses import _end_as_paid
 from marketplace.policies import KNOWN_ANSWERS
 from marketplace.questions.answers import build
 from marketplace.services import (
@@ -596,3 +598,36 @@ def test_a_withdrawal_that_meets_an_approval_waits_for_it_or_it_for_the_withdraw
 
     check_books(hit)
     assert hit.completed == 1
+
+
+@needs_row_locks
+def test_a_payout_and_the_record_of_a_panels_bonuses_do_not_wait_for_each_other():
+    """The payout locks workers in the order of their accounts, the bonuses name them in another."""
+    panel_study, hit = make_panel_study(), make_hit(max_assignments=3)
+    paid = [accepted(hit) for _ in range(3)]
+    for found in paid:
+        assignments.submit(assignment=found, answer="<a/>", at=NOON)
+        reviews.approve(assignment=found, at=NOON)
+    batch = BonusBatch.objects.create(
+        panel_study=panel_study, created_at=NOON, sending_at=NOON, state=BatchState.SENT
+    )
+    for found in (paid[2], paid[0]):
+        participation = Participation.objects.create(
+            study=panel_study.study, worker=found.worker, started_at=NOON
+        )
+        submission = panel_study.submissions.create(
+            external_id=f"s{found.pk}", participation=participation, status="APPROVED",
+            started_at=NOON, known_since=NOON,
+        )  # fmt: skip
+        batch.payments.create(submission=submission, kind="bonus", amount="0.10", made_at=NOON)
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            Worker.objects.select_for_update(no_key=True).get(pk=paid[1].worker_id)
+            payout = pool.submit(in_own_connection, lambda: money.pay_out(at=SOON))
+            until_it_waits(payout)
+            record = partial(_end_as_paid, batch, from_state=BatchState.SENT, at=SOON)
+            recorded = pool.submit(in_own_connection, record)
+            until_it_waits(recorded, number=2)
+        assert recorded.result(PATIENCE)
+        assert payout.result(PATIENCE) == 3
