@@ -387,3 +387,24 @@ def test_an_extension_fits_the_rules_for_expirations(settings, values):
     assert ReviewAction.objects.get().status == "Succeeded", ReviewAction.objects.get().result
     assert (hit.status, hit.available) == (HitStatus.ASSIGNABLE, 1)
     assert hit.expires_at >= NOON + timedelta(seconds=301)
+
+
+@pytest.mark.django_db
+def test_an_extension_opens_a_hit_again_that_the_requester_has_expired():
+    """Amazon applies a policy whenever a HIT becomes reviewable, up to the policy's maximum."""
+    policy = plurality(
+        ExtendIfHITAgreementScoreIsLessThan=101,
+        ExtendMaximumAssignments=3,
+        ExtendMinimumTimeInSeconds=3600,
+    )
+    hit = make_hit(max_assignments=2, hit_review_policy=policy)
+    submit_animal(hit)
+    seen = []
+
+    for _ in range(2):
+        hits.update_expiration(hit=hit, expires_at=NOON - timedelta(days=1), at=NOON)
+        sweep(at=NOON)
+        hit.refresh_from_db()
+        seen.append((hit.status, hit.available))
+
+    assert seen == [("Assignable", 2), ("Reviewable", 2)]
