@@ -155,6 +155,8 @@ def _is_disregarded(hit: Hit, assignment: Assignment, policy: Policy) -> bool:
 @transaction.atomic
 def _store_plurality(hit: Hit, plurality: Plurality) -> None:
     """Replace the stored results; results from before an extension are outdated."""
+    # Locked: another process may replace them too, if the HIT was due again meanwhile.
+    hits.lock(hit)
     hit.review_results.filter(level=ReviewLevel.HIT).delete()
     rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(plurality.hit_score))]
     for question, answer in plurality.agreed.items():

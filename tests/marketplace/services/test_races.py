@@ -31,7 +31,7 @@ from marketplace.models import (
 )
 from marketplace.panels.models import BatchState, BonusBatch, PanelSubmission
 from marketplace.panels.services.bonuses import _end_as_paid
-from marketplace.policies import KNOWN_ANSWERS
+from marketplace.policies import KNOWN_ANSWERS, find_plurality
 from marketplace.questions.answers import build
 from marketplace.services import (
     accounts,
@@ -430,6 +430,17 @@ def test_a_policy_waits_for_a_bonus_of_its_worker():
     found.refresh_from_db()
     assert found.status == "Rejected"
     assert money.balances() == {found.worker_id: Decimal("0.20")}
+
+
+@needs_row_locks
+def test_two_processes_that_score_a_hit_store_its_results_once():
+    hit = make_hit()
+    found = find_plurality(["colour"], {"A1": {"colour": ["red"]}}, threshold=50)
+    store = partial(review_policies._store_plurality, hit, found)
+
+    while_open(store, store)
+
+    assert hit.review_results.filter(key="HITAgreementScore").count() == 1
 
 
 @pytest.fixture
