@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import IO
 
 from corpora.errors import DomainError
+from corpora.reading.zip_files import COMPRESSIONS
 
 MEGABYTE = 1_000_000
 # nocaps' 10,600 test images with captions of 60 characters make 1.1 MB.
@@ -16,6 +17,10 @@ MOST_UNPACKED = 10 * MEGABYTE
 ZIP_BEGINS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 # macOS adds this folder to the archives that it makes.
 IGNORED = "__MACOSX/"
+NOT_UNPACKED = (
+    "The ZIP archive cannot be unpacked. Make it with the usual compression (deflate) and without "
+    "a password."
+)
 
 
 class UploadRefused(DomainError):
@@ -52,10 +57,7 @@ def _unpacked(content: bytes) -> bytes:
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise UploadRefused("The ZIP archive is damaged. Make it again.") from error
     except (NotImplementedError, RuntimeError, ValueError, OSError) as error:
-        raise UploadRefused(
-            "The ZIP archive cannot be unpacked. Make it with the usual compression (deflate) and "
-            "without a password."
-        ) from error
+        raise UploadRefused(NOT_UNPACKED) from error
 
 
 def _only_entry(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
@@ -82,6 +84,8 @@ def _only_entry(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
             f"The file in the ZIP archive is called {files[0].filename[:100]!a}. Its name must "
             "end in .json."
         )
+    if files[0].compress_type not in COMPRESSIONS:
+        raise UploadRefused(NOT_UNPACKED)
     return files[0]
 
 

@@ -65,6 +65,15 @@ def test_damage_inside_the_archive_is_found():
         json_bytes(bytes(content))
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_an_archive_with_another_compression_is_refused_before_it_is_unpacked(method):
+    content = bytearray(archive(("r.json", JSON), method=method))
+    content[50] ^= 255
+
+    with pytest.raises(UploadRefused, match="the usual compression"):
+        json_bytes(bytes(content))
+
+
 def test_an_archive_with_a_password_is_refused():
     content = bytearray(archive(("r.json", JSON)))
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
