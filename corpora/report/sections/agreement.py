@@ -241,8 +241,8 @@ def precision_at(recall: Matrix, system: Detection, negatives: Matrix) -> Matrix
 
 
 def _class_words(dataset: Dataset, chosen: Indices) -> npt.NDArray[np.bool_]:
-    names = Names(name for image in dataset.images for name in image.classes or ())
-    class_words = names.words()
+    known = () if "names" in dataset.lacks else dataset.images
+    class_words = Names(name for image in known for name in image.classes or ()).words()
     return np.array([dataset.corpus.vocabulary[number] in class_words for number in chosen])
 
 

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from corpora.evaluation.scoring import score
 from corpora.language.english import words
 from corpora.report.build import make_report
-from corpora.report.dataset import Corpus, Dataset, Names, ReportCaption, ReportImage
+from corpora.report.dataset import (
+    Corpus,
+    Dataset,
+    Names,
+    ReportCaption,
+    ReportImage,
+    of_english_alone,
+)
 from corpora.report.sections import agreement, deciles, diversity, mentions, priming, similarity
 from corpora.report.sections.base import Inputs, NotMeasured
 
@@ -53,6 +60,18 @@ def test_human_precision_and_recall_weigh_images_by_their_references(detection):
     assert (found["k"], found["extra"]) == (2, "human baseline")
     assert word(found, "dog")["precision"] == pytest.approx(7 / 9)
     assert word(found, "dog")["recall"] == pytest.approx(7 / 10)
+
+
+def test_words_of_another_language_are_no_words_of_class_names():
+    texts = [ReportCaption(index, "ein arm winkt") for index in range(6) for _ in range(3)]
+    images = [ReportImage(number, ("Arm",)) for number in range(6)]
+    lacks = of_english_alone("mine", "de")
+
+    found = [
+        agreement.measure(Inputs(Dataset("mine", images, texts, each))) for each in ({}, lacks)
+    ]
+
+    assert [word(each, "arm")["is_class_word"] for each in found] == [True, False]
 
 
 def test_the_extra_caption_is_drawn_where_there_is_no_baseline():
