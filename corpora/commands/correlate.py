@@ -59,7 +59,9 @@ HELP = (
     "coefficients and pairwise accuracy, per caption and per system, with 95 % intervals, beside "
     "how far one person agrees with the others."
 )
-PERSON = "one person"
+PERSON, PEOPLE = "one person", "people"
+# Names that no column of figures can have.
+TAKEN = {*FIGURES, PERSON, PEOPLE}
 TITLES = dict(zip(COEFFICIENTS, ("tau-b", "tau-c", "Spearman", "Pearson", "accuracy"), strict=True))
 
 
@@ -137,7 +139,7 @@ def correlate(
         plan = plan._replace(progress=progress)
         measured, about = _scored(captions, rated, plan, may_be_plain=tokeniser == AUTOMATIC)
         for path in tables:
-            for name, figures in read_figures(path, captions, FIGURES).items():
+            for name, figures in read_figures(path, captions, TAKEN).items():
                 own = [figures[caption.image, caption.source] for caption in captions]
                 measured.append(measured_means(name, own))
         if not measured:
@@ -327,7 +329,7 @@ def _lines(
             ]
             yield from aligned([[f"{criterion}, {title}", *heads], *cells])
         yield ""
-        columns = {"people": next(iter(rows.values())).scores} | {
+        columns = {PEOPLE: next(iter(rows.values())).scores} | {
             NAMES.get(name, name): agreement.figures
             for name, agreement in rows.items()
             if name != PERSON
