@@ -50,7 +50,7 @@ def captions_in(path: Path, content: Mapping[str, Any]) -> list[Caption]:
     captions = sorted(
         read(path, dict(content)), key=lambda caption: (caption.image, caption.source)
     )
-    if not captions:
+    if not criteria_of(captions):
         raise MalformedFile(path, "it has no captions that people rated")
     return captions
 

@@ -204,7 +204,7 @@ def set_people(*, challenge: Challenge, release: Release, criterion: str | None)
     captions = judged_captions(release)
     criteria = criteria_of(captions)
     if criterion is None:
-        criterion = TOTAL if TOTAL in criteria else next(iter(criteria), "any question")
+        criterion = TOTAL if TOTAL in criteria else criteria[0]
     rated = [caption for caption in captions if criterion in caption.ratings]
     if release.campaign.team != challenge.release.campaign.team or not rated:
         raise ChallengeRefused(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zlib
 
 import pytest
@@ -11,7 +12,6 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
-from annotate.services.judgements import judged_captions
 from leaderboard.queries import PEOPLE, board_of
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import SelectionFactory, WorkerFactory
@@ -156,12 +156,13 @@ def test_a_release_without_ratings_of_the_criterion_is_refused(challenge, judged
         run("challenge", challenge.name, "--people", "judged", "--criterion", "beauty")
 
 
-def test_a_release_without_any_rating_is_refused(challenge, judged, monkeypatch):
+def test_a_release_without_any_rating_is_refused(challenge, judged):
     """As of a campaign that asks people to choose from options only."""
-    unrated = [caption._replace(ratings={}) for caption in judged_captions(judged)]
-    monkeypatch.setattr("leaderboard.services.challenges.judged_captions", lambda _: unrated)
+    for file in judged.files.filter(name="ratings.json"):
+        file.text = re.sub('"(true|fluent)": [0-9.]+', r'"\1": null', file.text)
+        file.save()
 
-    with pytest.raises(CommandError, match="judged has no ratings by any question for this team"):
+    with pytest.raises(CommandError, match="it has no captions that people rated"):
         run("challenge", challenge.name, "--people", "judged")
 
 

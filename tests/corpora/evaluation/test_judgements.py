@@ -31,6 +31,13 @@ def test_wrong_comparisons_are_refused(
         captions_in(tmp_path / "p.json", {"comparisons": [right, right | comparison]})
 
 
+def test_captions_that_nobody_rated_are_refused(tmp_path: Path) -> None:
+    captions = [{"image_id": 1, "sources": {"good": "a dog"}, "ratings": [{"true": None}]}]
+
+    with pytest.raises(DomainError, match="it has no captions that people rated"):
+        captions_in(tmp_path / "r.json", {"captions": captions})
+
+
 @pytest.mark.parametrize(
     ("rated", "submitted"),
     [
