@@ -58,10 +58,9 @@ def note_failure(
         same.update(times=F("times") + 1, **values)
 
 
-def solve_failure(*, source: FailureSource, subject: str, at: datetime) -> bool:
-    """End the open failure with this subject, because the work succeeded; return whether there was
-    one."""
-    return bool(Failure.objects.open().filter(source=source, subject=subject).update(ended_at=at))
+def solve_failure(*, source: FailureSource, subject: str, at: datetime) -> None:
+    """End the open failure with this subject, if there is one, because the work succeeded."""
+    Failure.objects.open().filter(source=source, subject=subject).update(ended_at=at)
 
 
 def end_failure(*, failure: Failure, by: User, at: datetime) -> None:

@@ -211,10 +211,10 @@ def give_back(*, job: Job, at: datetime) -> bool:
 
 
 @transaction.atomic
-def postpone(*, job: Job, reason: str, at: datetime) -> bool:
+def postpone(*, job: Job, reason: str, at: datetime) -> None:
     """Let the job wait for a short time, for the reason given. The attempt does not count."""
     values = {**ANEW, "step": reason[:200]}
-    return _wait_again(job, reason, at=at, due_at=at + POSTPONED_BY, **values)
+    _wait_again(job, reason, at=at, due_at=at + POSTPONED_BY, **values)
 
 
 def _wait_again(job: Job, line: str, *, at: datetime, due_at: datetime, **values: Any) -> bool:

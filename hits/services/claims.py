@@ -164,13 +164,12 @@ def _lock_waiting(choice: _Choice) -> list[Task] | None:
 
 
 @transaction.atomic(savepoint=False)
-def release_claims(*, pages: Collection[int]) -> int:
-    """Delete the claims of these pages and give back their places; return the number of claims."""
+def release_claims(*, pages: Collection[int]) -> None:
+    """Delete the claims of these pages and give back their places."""
     claims = _locked(Claim.objects.filter(page__in=pages))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
     freed = Counter(claim.task_id for claim in claims if claim.takes_place)
     move_places(freed, are_locked=True)
-    return len(claims)
 
 
 @transaction.atomic

@@ -182,7 +182,7 @@ class SignUpRefused(DomainError):
     """The account cannot be created."""
 
 
-def create_account(*, name: str, password: str, team: str, address: str, at: datetime) -> Submitter:
+def create_account(*, name: str, password: str, team: str, address: str, at: datetime) -> None:
     """Create a submitter's account for somebody at this address; raises SignUpRefused."""
     if not settings.SUBMITTERS_MAY_SIGN_UP:
         raise SignUpRefused("Ask the owner of the challenge for an account.")
@@ -193,7 +193,7 @@ def create_account(*, name: str, password: str, team: str, address: str, at: dat
             f"{ACCOUNTS_PER_ADDRESS} accounts were created from your network within a day. Try "
             "again tomorrow, or ask the owner of the challenge for an account."
         )
-    return create_submitter(name=name, password=password, team=team, address=digest, at=at)
+    create_submitter(name=name, password=password, team=team, address=digest, at=at)
 
 
 def create_submitter(

@@ -86,7 +86,7 @@ LEASE = timedelta(minutes=1)
 @transaction.atomic
 def update_setting(
     *, hit_type: HitType, notification: dict[str, Any] | None, is_active: bool | None
-) -> NotificationSetting:
+) -> None:
     """Replace the HIT type's notification, or switch it on or off; raises DomainError."""
     if notification is None and is_active is None:
         raise DomainError("Give a Notification, Active, or both.")
@@ -105,10 +105,7 @@ def update_setting(
         raise DomainError("There is no Notification for this HITType that Active could apply to.")
     if is_active is not None or notification is not None:
         values["is_active"] = True if is_active is None else is_active
-    setting, _created = NotificationSetting.objects.update_or_create(
-        hit_type=hit_type, defaults=values
-    )
-    return setting
+    NotificationSetting.objects.update_or_create(hit_type=hit_type, defaults=values)
 
 
 def check_notification(notification: dict[str, Any]) -> None:

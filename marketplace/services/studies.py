@@ -307,20 +307,19 @@ def answer_eligibility(*, participation: Participation, answer: str, at: datetim
 
 
 @transaction.atomic
-def answer_check(*, participation: Participation, answer: str, at: datetime) -> bool:
-    """Count an answer to the question; return whether it is right."""
+def answer_check(*, participation: Participation, answer: str, at: datetime) -> None:
+    """Count an answer to the question."""
     # Lock first: two answers at once are two tries.
     mine = (
         Participation.objects.select_for_update().select_related("study").get(pk=participation.pk)
     )
     screening = screening_of(mine.study)
     if screening is None or step_of(mine) != ScreeningStep.CHECK:
-        return False
+        return
     if answer == screening.right_choice:
         Participation.objects.filter(pk=mine.pk).update(passed_check_at=at)
-        return True
-    Participation.objects.filter(pk=mine.pk).update(wrong_answers=F("wrong_answers") + 1)
-    return False
+    else:
+        Participation.objects.filter(pk=mine.pk).update(wrong_answers=F("wrong_answers") + 1)
 
 
 # Attention checks between HITs

@@ -26,9 +26,9 @@ def draw_spot_checks(
     responses: Sequence[Response],
     at: datetime,
     also: Collection[int] = (),
-) -> int:
+) -> None:
     """Draw the required checks among these responses: each worker's first ones, the random share,
-    and those with keys in `also`. Returns their number.
+    and those with keys in `also`.
 
     A second call with the same responses draws nothing.
     """
@@ -52,7 +52,6 @@ def draw_spot_checks(
         if check.is_first or check.is_random or response.pk in also:
             chosen.append(check)
     SpotCheck.objects.bulk_create(chosen, ignore_conflicts=True)
-    return len(chosen)
 
 
 def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at: datetime) -> None:
@@ -66,12 +65,12 @@ def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at
 
 
 @transaction.atomic
-def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
-    """Draw the worker's other responses of the trial, also those that arrive later. Returns the
-    number of responses drawn now. The caller holds the worker's lock."""
+def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> None:
+    """Draw the worker's other responses of the trial, also those that arrive later. The caller
+    holds the worker's lock."""
     missing = campaign.config.review.trial - _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
-        return 0
+        return
     # What an optional check found bad does not count, and belongs to the trial.
     theirs = Response.objects.of(campaign).filter(
         Q(status=ResponseStatus.SUBMITTED) | Q(spot_check__verdict=Verdict.BAD), worker=worker
@@ -85,7 +84,6 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
     for check in checks:
         check.is_first = True
     SpotCheck.objects.bulk_create(checks, ignore_conflicts=True)
-    return len(undrawn)
 
 
 def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:

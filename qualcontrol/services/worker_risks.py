@@ -37,14 +37,13 @@ def note_changes(campaign: Campaign, workers: Iterable[int]) -> None:
 
 
 @transaction.atomic
-def refresh_worker_risks(*, campaign: Campaign) -> set[int]:
-    """Update the counts and risks of the workers with changes. Returns these workers' keys."""
+def refresh_worker_risks(*, campaign: Campaign) -> None:
+    """Update the counts and risks of the workers with changes."""
     learned = _locked_values(campaign)
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
         _bump_revision(campaign)
         _write(campaign, tallies, learned)
-    return changed
 
 
 def learn(*, campaign: Campaign) -> None:

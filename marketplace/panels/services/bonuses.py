@@ -35,15 +35,15 @@ REFUSED_ALONE_FOR = timedelta(days=1)
 
 
 @transaction.atomic
-def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
-    """Make a batch of the bonuses that are due; None if there are none, or one was made lately."""
+def plan_batch(*, panel_study: PanelStudy, at: datetime) -> None:
+    """Make a batch of the bonuses that are due, unless one was made lately."""
     # Lock first: another process may be making the same batch.
     locked = PanelStudy.objects.select_for_update().get(pk=panel_study.pk)
     latest = locked.batches.aggregate(at=Max("created_at"))["at"]
     if latest is not None and at - latest < settings.PROLIFIC_BONUS_EVERY:
-        return None
+        return
     if locked.batches.filter(state__in=[BatchState.PLANNED, BatchState.SET_UP]).exists():
-        return None
+        return
     earnings = (
         (submission, earned(participation) - assigned(participation))
         for submission, participation in _settled(locked, at)
@@ -51,7 +51,7 @@ def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
     positive = [(submission, amount) for submission, amount in earnings if amount > 0]
     due = _without_refused(locked, positive, at)
     if not due:
-        return None
+        return
     batch = BonusBatch.objects.create(panel_study=locked, created_at=at)
     PanelPayment.objects.bulk_create(
         PanelPayment(
@@ -59,7 +59,6 @@ def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
         )
         for submission, amount in due
     )
-    return batch
 
 
 _Due = tuple[PanelSubmission, Decimal]
@@ -242,13 +241,12 @@ def confirm(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
 @transaction.atomic
 def _end_as_paid(
     batch: BonusBatch, *, from_state: BatchState, at: datetime, operator: str = ""
-) -> bool:
+) -> None:
     moved = BonusBatch.objects.filter(pk=batch.pk, state=from_state).update(
         state=BatchState.PAID, ended_at=at, problem="", decided_by=operator
     )
     if moved:
         record_batch(batch, at=at)
-    return bool(moved)
 
 
 def decide_unclear(

@@ -135,9 +135,9 @@ def test_a_claim_is_released_once_however_often_that_is_asked():
     claim(task.campaign)
     page = Claim.objects.get().page_id
 
-    released = [release_claims(pages=[page]), release_claims(pages=[page])]
+    release_claims(pages=[page])
+    release_claims(pages=[page])
 
-    assert released == [1, 0]
     assert counters(task) == (3, 3)
     assert not Claim.objects.exists()
 
@@ -265,8 +265,8 @@ class Counters(RuleBasedStateMachine):
     def release(self, pick):
         claim = self.one_of(Claim.objects.all(), pick)
         if claim is not None:
-            number = Claim.objects.filter(page=claim.page).count()
-            assert release_claims(pages=[claim.page_id]) == number
+            release_claims(pages=[claim.page_id])
+            assert not Claim.objects.filter(page=claim.page).exists()
 
     @rule(task=picks)
     def claim_again(self, task):

@@ -219,12 +219,13 @@ def test_places_stay_right_while_pages_end_and_answers_are_discarded():
     pages = list(TaskPage.objects.values_list("pk", flat=True))
     answers = [ResponseFactory(task=task) for task in list(Task.objects.all()) * 4]
 
-    def act(item: int) -> object:
+    def act(item: int) -> None:
         # Two callers meet on every row, in opposite orders.
         order = 1 if item % 2 else -1
         if item % 4 < 2:
-            return discard(responses=answers[::order])
-        return release_claims(pages=pages[::order])
+            discard(responses=answers[::order])
+        else:
+            release_claims(pages=pages[::order])
 
     at_once(act, range(16))
 
