@@ -14,6 +14,7 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, ReleasedImage, Response
 from corpora.language.languages import is_english, language_of
+from corpora.wording import percent
 
 register = template.Library()
 
@@ -90,13 +91,7 @@ def show_released(kind: TaskKind, image: ReleasedImage, language: str = "") -> S
     return render_to_string(kind.templates.released, context)
 
 
-@register.filter
-def percent(share: float) -> str:
-    """`12%`; 0% and 100% only if exact."""
-    whole = round(share * 100)
-    if 0 < share < 1:
-        whole = min(99, max(1, whole))
-    return f"{whole}%"
+register.filter("percent", percent)
 
 
 @register.filter

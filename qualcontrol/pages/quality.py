@@ -11,7 +11,7 @@ from accounts.pages.signed_in import rights_in
 from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
 from annotate.pages.lookups import campaign_of
-from annotate.templatetags.campaigns import percent
+from corpora.wording import percent
 from qualcontrol.models import Act, Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.decision_log import (
     DECISIONS_IN_ORDER,

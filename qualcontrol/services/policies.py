@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
-from corpora.wording import counted
+from corpora.wording import counted, percent, probability
 from qualcontrol.models import (
     Exclusion,
     HeldPayment,
@@ -159,8 +159,8 @@ def _why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
     """The reason for an exclusion, a proposal or a pause, in a sentence."""
     return (
         f"{worker_risk.bad} bad and {worker_risk.good} good verdicts; "
-        f"{_percent(worker_risk.risk)} likely that more than "
-        f"{_percent(campaign.config.review.limit)} of the worker's responses are bad"
+        f"{probability(worker_risk.risk)} likely that more than "
+        f"{percent(campaign.config.review.limit)} of the worker's responses are bad"
     )
 
 
@@ -176,8 +176,3 @@ def _why_unplaced(campaign: Campaign, worker: Worker) -> str:
     """The reason for the pause, in a sentence."""
     number = HeldPayment.objects.of(campaign).against_worker().filter(worker=worker).count()
     return f"{counted(number, 'submitted answer fits', 'submitted answers fit')} no task"
-
-
-def _percent(probability: float) -> str:
-    """A percentage that is never rounded up to 100%."""
-    return "over 99%" if probability > 0.99 else f"{probability:.0%}"

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from django import template
 
 from annotate.kinds import TaskKind
-from annotate.templatetags.campaigns import percent
+from corpora.wording import probability
 from qualcontrol.flags.flag import label_of
 from qualcontrol.queries import decision_log
 from qualcontrol.queries.workers import WORKER_COLUMNS, WorkerSummary
@@ -29,12 +29,7 @@ class Interval(Protocol):
     high: float
 
 
-@register.filter
-def probability(value: float) -> str:
-    """A percentage like `12%`. It is never rounded to 0% or 100%."""
-    return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)
-
-
+register.filter("probability", probability)
 register.filter("flag_label", label_of)
 
 

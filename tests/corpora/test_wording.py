@@ -1,6 +1,6 @@
 import pytest
 
-from corpora.wording import counted
+from corpora.wording import counted, percent, probability
 
 
 @pytest.mark.parametrize(
@@ -12,3 +12,26 @@ def test_a_number_decides_between_singular_and_plural(number, words):
 
 def test_an_irregular_plural_is_given():
     assert counted(2, "appeal needs", "appeals need") == "2 appeals need"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0%"), (0.0001, "1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")],
+)
+def test_percent_says_all_and_nothing_only_if_it_is_true(share, text):
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "under 1%"),
+        (0.004, "under 1%"),
+        (0.1234, "12%"),
+        (0.99, "99%"),
+        (0.995, "over 99%"),
+        (1, "over 99%"),
+    ],
+)
+def test_a_probability_is_never_told_as_certain(value, words):
+    assert probability(value) == words

@@ -1,4 +1,4 @@
-"""Template filters for money, shares and marketplaces."""
+"""Template filters for money and marketplaces."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.template import Context, Template
 
-from annotate.templatetags.campaigns import dollars, endpoint_label, endpoint_tone, percent
+from annotate.templatetags.campaigns import dollars, endpoint_label, endpoint_tone
 
 
 @pytest.mark.parametrize(
@@ -15,14 +15,6 @@ from annotate.templatetags.campaigns import dollars, endpoint_label, endpoint_to
 )
 def test_dollars_always_have_cents(amount, text):
     assert dollars(amount) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0, "0%"), (0.0001, "1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")],
-)
-def test_percent_says_all_and_nothing_only_if_it_is_true(share, text):
-    assert percent(share) == text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from django.utils.html import escape
 
 from accounts.pages.lists import PER_PAGE
 from annotate.models import ResponseStatus
-from annotate.templatetags.campaigns import percent
+from corpora.wording import percent, probability
 from qualcontrol.models import Act, Appeal, Decision
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import (
@@ -18,7 +18,6 @@ from qualcontrol.services.exclusions import (
 )
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.worker_risks import refresh_worker_risks
-from qualcontrol.templatetags.quality import probability
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 
 pytestmark = pytest.mark.django_db

@@ -105,6 +105,16 @@ def test_under_propose_a_person_decides():
     assert acts_on(worker) == [Act.PROPOSE]
 
 
+def test_a_reason_has_the_percentages_of_the_pages():
+    campaign, worker = make_campaign(limit=0.004), WorkerFactory()
+    believe(campaign, worker, risk=0.999)
+
+    decide(campaign=campaign, at=NOON)
+
+    likely = "over 99% likely that more than 1% of the worker's responses are bad"
+    assert Exclusion.objects.get().reason.endswith(likely)
+
+
 def test_an_open_proposal_is_answered_by_an_exclusion():
     campaign, worker = make_campaign(policy="propose"), WorkerFactory()
     believe(campaign, worker, risk=0.99)

@@ -1,26 +1,11 @@
-"""Pictures of estimates, and words for probabilities."""
+"""Pictures of estimates."""
 
 import pytest
 from django.template import Context, Template
 
 from qualcontrol.queries.workers import WorkerSummary
 from qualcontrol.risk.estimate import Estimate
-from qualcontrol.templatetags.quality import busiest, moved_by, probability, share_bar
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (0, "under 1%"),
-        (0.004, "under 1%"),
-        (0.1234, "12%"),
-        (0.99, "99%"),
-        (0.995, "over 99%"),
-        (1, "over 99%"),
-    ],
-)
-def test_a_probability_is_never_told_as_certain(value, words):
-    assert probability(value) == words
+from qualcontrol.templatetags.quality import busiest, moved_by, share_bar
 
 
 def test_an_interval_lies_where_its_ends_are():
