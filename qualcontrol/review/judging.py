@@ -132,13 +132,11 @@ def keep_judgement(
     response = locked_response(response.pk)
     campaign = response.task.campaign
     lock_check_share(campaign)
-    # Checked first, with the message that gold items have, so that neither reveals gold.
-    judgements = list(Judgement.objects.filter(spot_check__response=response))
-    if any(judgement.reviewer_id == getattr(reviewer, "pk", None) for judgement in judgements):
-        raise AlreadyJudged(JUDGED_BY_YOU)
-    if response.status != ResponseStatus.SUBMITTED:
-        raise AlreadyJudged("This response has been discarded and needs no judgement.")
-    check = _open_check(response, campaign, at)
+    check, judgements = _unjudged(response, reviewer)
+    if check is None:
+        share = locked_check_share(campaign)
+        check = spot_check_of(response, campaign=campaign, share=share, at=at)
+        check.save(force_insert=True)
     judgements.append(
         check.judgements.create(reviewer=reviewer, verdict=verdict, reason=reason, at=at)
     )
@@ -153,15 +151,21 @@ def keep_judgement(
     )
 
 
-def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
+def _unjudged(
+    response: Response, reviewer: User | None
+) -> tuple[SpotCheck | None, list[Judgement]]:
+    """The check and the judgements of a locked response that the reviewer may judge; raises
+    AlreadyJudged."""
+    # Checked first, with the message that gold items have, so that neither reveals gold.
+    judgements = list(Judgement.objects.filter(spot_check__response=response))
+    if any(judgement.reviewer_id == getattr(reviewer, "pk", None) for judgement in judgements):
+        raise AlreadyJudged(JUDGED_BY_YOU)
+    if response.status != ResponseStatus.SUBMITTED:
+        raise AlreadyJudged("This response has been discarded and needs no judgement.")
     check = SpotCheck.objects.filter(response=response).first()
-    if check is None:
-        share = locked_check_share(campaign)
-        check = spot_check_of(response, campaign=campaign, share=share, at=at)
-        check.save(force_insert=True)
-    if check.verdict:
+    if check is not None and check.verdict:
         raise AlreadyJudged("Another reviewer has judged this response.")
-    return check
+    return check, judgements
 
 
 def _resolve(
@@ -321,13 +325,7 @@ def _others(campaign: Campaign, reviewer: User) -> bool:
 def _open_response(campaign: Campaign, key: UUID, reviewer: User) -> Response:
     """The locked response, which the reviewer leaves to others now."""
     response = locked_response(Response.objects.of(campaign).get(key=key).pk)
-    # Checked first, with the message that gold items have, so that neither reveals gold.
-    if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
-        raise AlreadyJudged(JUDGED_BY_YOU)
-    if response.status != ResponseStatus.SUBMITTED:
-        raise AlreadyJudged("This response has been discarded and needs no judgement.")
-    if SpotCheck.objects.filter(response=response).exclude(verdict="").exists():
-        raise AlreadyJudged("Another reviewer has judged this response.")
+    _unjudged(response, reviewer)
     Reservation.objects.filter(response=response, reviewer=reviewer).delete()
     return response
 
