@@ -42,7 +42,7 @@ def _exchange(run: Run, hit_type_id: str) -> list[Described]:
         return []
     # Work that this sync has not ingested is withdrawn by a later one.
     own = Assignment.objects.of(run.campaign)
-    report = withdraw_work(listed=listed, among=own, actor=None, at=run.at)
+    report = withdraw_work(listed=listed, among=own, at=run.at)
     if report.withdrawn:
         run.done[Done.WITHDRAWN] += report.withdrawn
     return [told]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotate.models import Response
@@ -34,20 +33,17 @@ class WithdrawalReport:
     releases: dict[str, int] = field(default_factory=dict)
 
 
-def import_withdrawals(
-    *, path: Path, name: str, actor: User | None, at: datetime
-) -> WithdrawalReport:
+def import_withdrawals(*, path: Path, name: str, at: datetime) -> WithdrawalReport:
     """Withdraw the responses of the assignments that a file lists by worker and assignment id.
 
     The file is read to its end first. Importing it again changes nothing. Raises MalformedFile.
     """
-    return withdraw_work(listed=_read(path, name), actor=actor, at=at)
+    return withdraw_work(listed=_read(path, name), at=at)
 
 
 def withdraw_work(
     *,
     listed: Mapping[str, Collection[str]],
-    actor: User | None,
     at: datetime,
     among: QuerySet[Assignment] | None = None,
 ) -> WithdrawalReport:
@@ -71,7 +67,7 @@ def withdraw_work(
             # Syncs repeat the list: a worker without anything new is not locked.
             new = theirs.filter(withdrawn_at=None).exists()
             withdrawn = (
-                withdraw_responses(worker=account.worker, responses=keys, actor=actor, at=at)
+                withdraw_responses(worker=account.worker, responses=keys, actor=None, at=at)
                 if new
                 else []
             )

@@ -25,7 +25,7 @@ class Command(DomainCommand):
     def handle(self, *, file: str, **_: Any) -> None:
         with rereadable(file) as (path, name):
             try:
-                report = import_withdrawals(path=path, name=name, actor=None, at=timezone.now())
+                report = import_withdrawals(path=path, name=name, at=timezone.now())
             except MalformedFile as error:
                 raise CommandError(str(error)) from error
         for line in told(report):

@@ -15,7 +15,6 @@ from annotate.services.campaigns import create_campaign
 from hits.models import Assignment, AssignmentStatus, WorkerAccount
 from hits.services.accounts import digest_of
 from hits.services.claims import recount_places
-from hits.services.withdrawals import import_withdrawals
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Act, Decision
 from qualcontrol.review.undoing import restore_response
@@ -207,17 +206,6 @@ def test_an_id_of_another_worker_or_requester_changes_nothing(tmp_path, task):
 
     assert "2 assignments not known here." in said
     assert not Response.objects.exclude(withdrawn_at=None).exists()
-
-
-def test_the_person_who_imported_is_in_the_log(tmp_path, task):
-    gone, user = response_of(task), UserFactory()
-    path = tmp_path / "withdrawals.csv"
-    path.write_text(f"worker_id,assignment_id,withdrawn_at\n{line_of(gone)}\n")
-
-    report = import_withdrawals(path=path, name=path.name, actor=user, at=NOON)
-
-    assert report.withdrawn == 1
-    assert Decision.objects.get(response=gone).actor == user
 
 
 def digest_instead_of_id(account):
