@@ -22,7 +22,6 @@ from marketplace.errors import DomainError
 from marketplace.pages.decorators import carried_out_once
 from marketplace.services.operators import noted
 
-get_or_post = require_http_methods(["GET", "POST"])
 Rest = ParamSpec("Rest")
 
 

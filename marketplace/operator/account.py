@@ -27,12 +27,12 @@ from marketplace.errors import DomainError, TooManyAttempts
 from marketplace.operator.access import (
     OperatorRequest,
     form_page,
-    get_or_post,
     logged,
     logged_with_message,
     operator_page,
 )
 from marketplace.operator.forms import OperatorForm, SignInForm
+from marketplace.pages.decorators import get_or_post
 from marketplace.services import operators as services
 from marketplace.services.accounts import count_attempt
 from marketplace.services.operators import noted

@@ -2,17 +2,15 @@
 
 from django.conf import settings
 from django.urls import path
-from django.views.decorators.http import require_http_methods
 
 from marketplace.extensions import extensions
 from marketplace.operator import account, invitations, people, records, requesters, workers
 from marketplace.operator.access import operator_required
+from marketplace.pages.decorators import get_or_post
 from shared.backups.pages import BackupsView
 
-# Django's own views of forms also take PUT.
-get_or_post = require_http_methods(["GET", "HEAD", "POST"])
-
 app_name = "operator"
+# Django's own views of forms also take PUT.
 urlpatterns = [
     path("", requesters.overview, name="overview"),
     path("sign-in", account.sign_in, name="sign_in"),

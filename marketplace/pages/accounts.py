@@ -11,19 +11,23 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Worker
-from marketplace.pages.decorators import WorkerRequest, account_required, worker_required
+from marketplace.pages.decorators import (
+    WorkerRequest,
+    account_required,
+    get_or_post,
+    worker_required,
+)
 from marketplace.pages.sessions import begin_session, in_language_of, is_lost_without_session
 from marketplace.services import accounts
 from marketplace.services.accounts import use_link
 from marketplace.services.links import introduction_of, invitation_of_link, worker_of_link
 from shared.requests import client_address
 
-get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 secret_fields = sensitive_post_parameters("password", "current")
 
 

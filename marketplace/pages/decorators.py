@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
 
 import shared.once
 from marketplace import clock
@@ -19,6 +20,7 @@ from marketplace.models import SentForm, Worker
 from marketplace.pages.problems import outside_study
 from marketplace.pages.sessions import Scope, in_language_of, scope_of
 
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 Rest = ParamSpec("Rest")
 LONGEST_ADDRESS = 2000
 # Where a member of a group finds what these pages of workers show. Every other page leads home.

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock, queries
 from marketplace.errors import (
@@ -44,7 +44,12 @@ from marketplace.models import (
     WithdrawnBy,
     Worker,
 )
-from marketplace.pages.decorators import WorkerRequest, carried_out_once, member_required
+from marketplace.pages.decorators import (
+    WorkerRequest,
+    carried_out_once,
+    get_or_post,
+    member_required,
+)
 from marketplace.pages.frames import frame_of
 from marketplace.pages.hits import PAGE_SIZE, messages_page
 from marketplace.pages.problems import plainly
@@ -54,7 +59,6 @@ from marketplace.services.links import Invited, invitation_to_stop, invited_by, 
 from marketplace.services.people_groups import latest_text
 from shared.requests import client_address, refusal
 
-get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 JUST_NOW = timedelta(minutes=10)
 
 

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
 
 from marketplace import clock
 from marketplace.errors import DomainError, StudyRefused
@@ -19,7 +18,7 @@ from marketplace.operator.access import (
     logged,
     logged_with_message,
     newest_first,
-    operator_required,
+    operator_page,
 )
 from marketplace.panels.client import prolific
 from marketplace.panels.forms import PanelPlanForm, PlacesForm, RejectionForm
@@ -40,8 +39,7 @@ LABELS = {
 }
 
 
-@require_http_methods(["GET", "POST"])
-@operator_required
+@operator_page("GET", "POST")
 def study_at_panel(request: OperatorRequest, slug: str) -> HttpResponse:
     """Show the study at the panel; before that, a form that puts it there as a draft."""
     study = get_object_or_404(Study, slug=slug)
@@ -142,8 +140,7 @@ def _both_sides(batch: BonusBatch) -> list[tuple[PanelSubmission, Decimal, Decim
     ]
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def panel_study_action(request: OperatorRequest, slug: str) -> HttpResponse:
     """Change the study at the panel, read it now, or begin and end the panel's hooks."""
     at_panel = get_object_or_404(PanelStudy, study__slug=slug)
@@ -197,8 +194,7 @@ def _confirmed(request: OperatorRequest) -> Decimal:
     return confirmed
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
     """Approve a submission, ask its participant to return it, or reject it."""
     submission = get_object_or_404(PanelSubmission, pk=pk, panel_study__study__slug=slug)
@@ -234,8 +230,7 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
     return redirect("operator:study_at_panel", slug)
 
 
-@require_POST
-@operator_required
+@operator_page("POST")
 def panel_batch_action(request: OperatorRequest, slug: str, pk: int) -> HttpResponse:
     """Read an unclear batch's bonuses at the panel, or decide whether it was paid."""
     batch = get_object_or_404(BonusBatch, pk=pk, panel_study__study__slug=slug)
