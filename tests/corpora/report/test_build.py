@@ -156,7 +156,7 @@ def test_small_datasets_have_a_report(tmp_path, texts):
     assert (tmp_path / "out" / "report.html").is_file()
 
 
-@pytest.mark.parametrize("name", [r"from $5 to $\frac", "_hidden_by_legends"])
+@pytest.mark.parametrize("name", [r"from $5 to \frac $6", "_hidden_by_legends"])
 def test_any_name_of_a_file_or_a_subset_is_in_the_legends_as_it_is(tmp_path, name):
     texts = {number: [CAPTION, "A cat sleeps."] for number in range(1, 9)}
     found = read_dataset(captions_json(tmp_path / f"{name}.json", texts, domain=name))
