@@ -360,18 +360,21 @@ class _Answer:
     def _is_in_part(self, responses: Sequence[Response]) -> bool:
         """Whether the answer leaves out tasks that its page showed or, if no page is known, has
         fewer than a page shows. The task page takes all answers or none."""
-        worker = self.row.account.worker
         if self.page is None:
-            # The last page of somebody who does all tasks shows those that are left.
-            before = Response.objects.of(self.campaign).filter(worker=worker)
-            left = self.campaign.tasks.count() - before.filter(pk__lt=responses[0].pk).count()
-            return len(responses) < min(self.campaign.config.hit.images, left)
+            is_short = len(responses) < self.campaign.config.hit.images
+            return is_short and len(responses) < self._left_before(responses[0])
         if self.page.answered_at is not None:
             return False
         left_out = self.shown.keys() - {answered.task.pk for answered in self.answers}
         # A page leaves out what the worker has submitted in another assignment.
-        elsewhere = Response.objects.filter(worker=worker, task__in=left_out)
+        elsewhere = Response.objects.filter(worker=self.row.account.worker, task__in=left_out)
         return bool(left_out) and elsewhere.count() < len(left_out)
+
+    def _left_before(self, response: Response) -> int:
+        """How many of all tasks the worker had left: what the last page shows of somebody who does
+        them all."""
+        before = Response.objects.of(self.campaign).filter(worker=response.worker_id)
+        return self.campaign.tasks.count() - before.filter(pk__lt=response.pk).count()
 
     def _problems(self, task: Task, skipped: list[str]) -> list[str]:
         try:
