@@ -244,7 +244,11 @@ class Counters(RuleBasedStateMachine):
         page = TaskPageFactory(hit=self.hit)
 
         try:
-            tasks = claim_tasks(campaign=self.campaign, worker=worker, page=page.pk, count=count)
+            # The error ends the transaction of a claim.
+            with transaction.atomic():
+                tasks = claim_tasks(
+                    campaign=self.campaign, worker=worker, page=page.pk, count=count
+                )
         except NothingToDo:
             tasks = []
 
