@@ -270,13 +270,19 @@ def resume_worker(
 
 
 @transaction.atomic
-def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: datetime) -> None:
-    """Propose to exclude a worker, for a person to decide. The caller holds the worker's lock; the
-    worker is not excluded, and no proposal is open."""
+def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: datetime) -> bool:
+    """Propose to exclude a worker, for a person to decide. Returns False if a proposal is open
+    already. Raises AlreadyExcluded."""
+    lock_worker(worker)
+    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+        raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
+    if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
+        return False
     Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
     Decision.objects.create(
         worker=worker, campaign=campaign, act=Act.PROPOSE, reason=reason, actor=None, at=at
     )
+    return True
 
 
 @transaction.atomic

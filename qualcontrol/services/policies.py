@@ -26,7 +26,6 @@ from qualcontrol.models import (
     Exclusion,
     HeldPayment,
     Pause,
-    Proposal,
     SpotCheck,
     Verdict,
     WorkerRisk,
@@ -125,9 +124,7 @@ def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
         if review.policy == "decide":
             exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
             return 1
-        if not Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
-            propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
-            acts += 1
+        acts += propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
     return acts + _move_pause(campaign, worker, _doubt(campaign, worker, worker_risk), at)
 
 
