@@ -640,5 +640,7 @@ def test_a_payout_and_the_record_of_a_panels_bonuses_do_not_wait_for_each_other(
             record = partial(_end_as_paid, batch, from_state=BatchState.SENT, at=SOON)
             recorded = pool.submit(in_own_connection, record)
             until_it_waits(recorded, number=2)
-        assert recorded.result(PATIENCE)
+        recorded.result(PATIENCE)
         assert payout.result(PATIENCE) == 3
+    batch.refresh_from_db()
+    assert batch.state == BatchState.PAID
