@@ -198,7 +198,7 @@ def _scored(
 
     A caption that is one of its image's references is scored against the others.
     """
-    if rated.references is None or not plan.metrics:
+    if rated.references is None:
         return [], {}
     references = rated.references.captions
     numbers = [rated.numbers.get(caption.image, -1) for caption in captions]

@@ -215,6 +215,8 @@ def chosen_metrics(words: list[str] | None) -> list[str]:
     named = [name for word in words for name in word.lower().replace("_", "-").split(",") if name]
     if unknown := [name for name in named if name not in METRICS]:
         raise WrongOptions(f"There is no metric {unknown[0]!r}: choose from {', '.join(METRICS)}.")
+    if not named:
+        raise WrongOptions(f"--metrics names no metric: choose from {', '.join(METRICS)}.")
     return named
 
 

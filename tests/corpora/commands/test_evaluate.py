@@ -135,6 +135,7 @@ def test_results_without_java_are_plain_and_say_so(captions: Path, results: Path
     ("options", "message"),
     [
         (["--metrics", "bleurt"], "no metric 'bleurt': choose from bleu, meteor"),
+        (["--metrics", ","], "--metrics names no metric: choose from bleu, meteor"),
         (["--resamples", "-1"], "--resamples must be from 0"),
         (["--seed", "-1"], "--seed 0 or more"),
         (["--idf", "subset"], "needs --by-subset"),
