@@ -139,7 +139,8 @@ def correlate(
         plan = plan._replace(progress=progress)
         measured, about = _scored(captions, rated, plan, may_be_plain=tokeniser == AUTOMATIC)
         for path in tables:
-            for name, figures in read_figures(path, captions, TAKEN).items():
+            taken = TAKEN.union(*(metric.names for metric in measured))
+            for name, figures in read_figures(path, captions, taken).items():
                 own = [figures[caption.image, caption.source] for caption in captions]
                 measured.append(measured_means(name, own))
         if not measured:

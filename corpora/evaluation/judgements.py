@@ -137,7 +137,9 @@ def read_figures(
         skipped = {"", *OTHER_COLUMNS, *criteria_of(captions)}
         names = [name for name in header if name not in skipped]
         if clash := sorted({*taken}.intersection(names)):
-            raise MalformedFile(path, f"{clash[0]} is computed here; give the column another name")
+            raise MalformedFile(
+                path, f"{clash[0]} is the name of other figures; give the column another name"
+            )
         for row in filter(None, table.rows):
             if len(row) != len(header):
                 raise table.wrong_length(row, len(header))

@@ -149,8 +149,10 @@ def test_columns_of_numbers_are_metrics(judged, tmp_path):
     true = found["criteria"]["true"]
     assert [*true["figures"]] == ["CIDEr", "CLIPScore"]
     assert true["captions"]["CLIPScore"]["pearson"]["value"] == pytest.approx(-1)
+    with pytest.raises(CommandError, match="CLIPScore is the name of other figures; give the"):
+        run("judged", "--results", path, path)
     path.write_text("image_id,source,people\n1,good,0.5\n")
-    with pytest.raises(CommandError, match="people is computed here; give the column another name"):
+    with pytest.raises(CommandError, match="people is the name of other figures; give the column"):
         run("judged", "--results", path)
     path.write_text("image_id,source,m\n1,good,0.5\n")
     with pytest.raises(CommandError, match=r"m has no number for the caption of image 1 by fair"):
