@@ -371,7 +371,8 @@ def _notes(
     else:
         yield (
             "A coefficient without an interval (in JSON null) is not defined in some resamples of "
-            "the images, in which all figures or all ratings are the same. Rate more images."
+            "the images, in which all figures or all ratings are the same, or a system has no "
+            "rated caption. Rate more images."
         )
 
 

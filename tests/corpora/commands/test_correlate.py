@@ -282,6 +282,24 @@ def test_a_criterion_compares_the_systems_that_were_rated_by_it(tmp_path, capsys
     assert any(line.split() == ["style,", "means", "people", "letters"] for line in lines)
 
 
+def test_a_system_that_some_resamples_lack_is_a_reason_for_missing_intervals(tmp_path, capsys):
+    ratings, table = tmp_path / "ratings.json", tmp_path / "scores.csv"
+    rated = [(image, name) for image in range(1, 5) for name in ("good", "poor")] + [(1, "rare")]
+    captions = [
+        {"image_id": image, "sources": {name: f"a {name} dog"}, "scores": {"total": len(name) + n}}
+        for n, (image, name) in enumerate(rated)
+    ]
+    ratings.write_text(json.dumps({"captions": captions}))
+    rows = [f"{image},{name},{n}" for n, (image, name) in enumerate(rated)]
+    table.write_text("\n".join(["image_id,source,place", *rows]))
+
+    main(["correlate", str(ratings), "--results", str(table), "--resamples", "50", "--json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["criteria"]["total"]["systems"]["place"]["tau_b"]["interval"] is None
+    assert "or a system has no rated caption" in found["notes"][-1]
+
+
 def test_an_error_is_one_line(judged, results, tmp_path):
     other = tmp_path / "other.json"
     other.write_text(json.dumps([{"image_id": 1, "caption": "a stranger's caption"}]))
