@@ -118,6 +118,17 @@ def has_few(subsets: Iterable[str | None]) -> bool:
     return any(images < LEAST_IMAGES for images in Counter(subsets).values())
 
 
+def check_hidden(release: Release, scored: Collection[int]) -> None:
+    """Raise DomainError if so few of the scored images, given by their numbers, have hidden
+    captions that a figure of all tells the score of single images."""
+    hidden = release.images.filter(is_hidden=True).values_list("number", flat=True)
+    if has_few(None for _ in {*scored}.intersection(hidden)):
+        raise DomainError(
+            f"Fewer than {LEAST_IMAGES} of the images of {release} that would be scored have "
+            "hidden captions: figures of so few tell too much of each."
+        )
+
+
 def not_withdrawn(captions: QuerySet[GivenCaption]) -> QuerySet[GivenCaption]:
     """Without the captions of releases that were withdrawn since, which no worker is shown."""
     withdrawn = ReleasedCaption.objects.filter(

@@ -5,6 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.base import DomainCommand
 from annotate.management.base import captions_file, release_named
+from annotate.queries.releases import check_hidden
 from annotate.services.judgements import described, judged_captions, numbers_in, references_in
 from corpora.commands import correlate
 from corpora.evaluation.references import References, read_references
@@ -36,6 +37,7 @@ class Command(DomainCommand):
         elif source := (release_named(references) if references else described(rated, language)):
             known_references = references_in(source, language)
             numbers = numbers_in(source, rated)
+            check_hidden(source, numbers.values())
         elif all(path.suffix == ".json" for path in options["results"]):
             raise CommandError(
                 f"No release has references of all images that people rated in {rated}, in "

@@ -13,6 +13,7 @@ from annotate.management.base import (
 from annotate.queries.releases import (
     LEAST_IMAGES,
     baseline_of_release,
+    check_hidden,
     domains_of_release,
     has_few,
     language_in,
@@ -70,6 +71,7 @@ class Command(DomainCommand):
             name=name,
             language=chosen or release.language,
         )
+        check_hidden(release, references.captions)
         hidden = release.images.filter(is_hidden=True).values_list("number", flat=True)
         scored = references.captions.keys() & hidden if by_subset else ()
         if has_few(by_image[image] for image in scored):

@@ -200,6 +200,13 @@ def test_references_in_another_language_are_not_taken(judged):
     assert run("judged", "--language", "de", "--resamples", 0)
 
 
+def test_figures_of_few_images_with_hidden_references_are_refused(judged):
+    Release.objects.get(name="people").images.filter(number=1).update(is_hidden=True)
+
+    with pytest.raises(CommandError, match="Fewer than 10 of the images of people that would be"):
+        run("judged")
+
+
 def test_captions_of_regions_are_no_references_of_the_image(judged):
     Task.objects.filter(campaign=Release.objects.get(name="people").campaign).update(serial=1)
 

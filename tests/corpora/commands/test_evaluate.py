@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.models import Release, ReleasedImage
+from annotate.models import Release
 from qualcontrol.services.releasing import release_campaign
 from tests.commands import output_of
 from tests.factories import (
@@ -205,16 +205,29 @@ def test_the_human_baseline_of_a_release_is_scored(release: Release) -> None:
 
 
 @pytest.mark.django_db
-def test_hidden_references_are_used_and_not_shown(release: Release, write) -> None:
-    numbers = release.images.values_list("number", flat=True)
-    results = write("results.json", [result(number, "a photo") for number in numbers])
-    before = run("r1", results, "--json")
+def test_hidden_references_are_used_and_not_shown(write) -> None:
+    release = make_release(images=10)
+    release.images.update(is_hidden=False)
+    results = write("results.json", [result(number, "a photo") for number in range(1, 11)])
+    before = run("v1", results, "--json")
 
-    ReleasedImage.objects.update(is_hidden=True)
+    release.images.update(is_hidden=True)
 
-    after = run("r1", results, "--json")
+    after = run("v1", results, "--json")
     assert after == before
-    assert "dog" not in after + run("r1", results)
+    assert "dog" not in after + run("v1", results)
+
+
+@pytest.mark.django_db
+def test_a_mean_of_few_hidden_images_is_refused(write) -> None:
+    """What is left of it without the others tells their scores."""
+    release = make_release(images=10)
+    release.images.filter(number__gt=1).update(is_hidden=False)
+
+    with pytest.raises(CommandError, match="Fewer than 10 of the images of v1 that would be scor"):
+        run("v1")
+    release.images.update(is_hidden=False)
+    assert "10 images" in run("v1")
 
 
 @pytest.mark.django_db
