@@ -56,7 +56,8 @@ def csv_stream(rows: Iterator[tuple[Any, ...]], texts: Sequence[str]) -> CopyStr
 def _csv_chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[str]:
     while chunk := list(islice(rows, CHUNK)):
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(chunk)
+        # Of line ends, it quotes only those that its own consists of: CR LF, so both.
+        csv.writer(out).writerows(chunk)
         yield out.getvalue()
 
 

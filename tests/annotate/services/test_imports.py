@@ -190,6 +190,15 @@ def test_an_image_keeps_its_attribution(write_csv, image_row):
     assert (image.split, image.source, image.file) == ("validation", "OPEN_IMAGES", "")
 
 
+def test_a_title_keeps_its_line_ends(write_csv, image_row):
+    titles = ["one\rtwo", "one\ntwo", "one\r\ntwo", '"', ""]
+    rows = [image_row(f"000{number}", Title=title) for number, title in enumerate(titles)]
+
+    imports.import_images(path=write_csv("images.csv", IMAGE_HEADER, rows), split="validation")
+
+    assert list(Image.objects.order_by("key").values_list("title", flat=True)) == titles
+
+
 @pytest.mark.parametrize(
     ("written", "rotation"),
     [("0", 0), ("0.0", 0), ("270.0", 270), ("90", 90), ("", None), ("NaN", None), ("nan", None)],
