@@ -154,10 +154,10 @@ def _is_disregarded(hit: Hit, assignment: Assignment, policy: Policy) -> bool:
 
 @transaction.atomic
 def _store_plurality(hit: Hit, plurality: Plurality) -> None:
-    """Replace the stored results; results from before an extension are outdated."""
-    # Locked: another process may replace them too, if the HIT was due again meanwhile.
+    """Bring the stored results up to date: those from before an extension are outdated. A result
+    keeps its place in the list, which a program may be reading in pages."""
+    # Locked: another process may store them too, if the HIT was due again meanwhile.
     hits.lock(hit)
-    hit.review_results.filter(level=ReviewLevel.HIT).delete()
     rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(plurality.hit_score))]
     for question, answer in plurality.agreed.items():
         text = "|".join(sorted(answer))
@@ -170,18 +170,26 @@ def _store_plurality(hit: Hit, plurality: Plurality) -> None:
             rows.append(("Assignment", name, question, "AgreedWithPlurality", str(int(agrees))))
     for name, score in plurality.worker_scores.items():
         rows.append(("Assignment", name, "", "WorkerAgreementScore", str(score)))
+    stored, action_id = hit.review_results.filter(level=ReviewLevel.HIT), ids.entity_id()
+    names = ("subject_type", "subject_id", "question_id", "key")
+    keys = {tuple(about): pk for pk, *about in stored.values_list("pk", *names)}
     ReviewResult.objects.bulk_create(
-        ReviewResult(
-            hit=hit,
-            level=ReviewLevel.HIT,
-            subject_type=subject_type,
-            subject_id=subject_id,
-            question_id=question,
-            key=key,
-            value=value,
-        )
-        for subject_type, subject_id, question, key, value in rows
+        (
+            ReviewResult(
+                pk=keys.get(tuple(about)),
+                hit=hit,
+                level=ReviewLevel.HIT,
+                action_id=action_id,
+                value=value,
+                **dict(zip(names, about, strict=True)),
+            )
+            for *about, value in rows
+        ),
+        update_conflicts=True,
+        unique_fields=["pk"],
+        update_fields=["action_id", "value"],
     )
+    stored.exclude(action_id=action_id).delete()
 
 
 def _decide(

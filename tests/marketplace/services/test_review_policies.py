@@ -212,6 +212,35 @@ def test_the_longest_texts_of_a_policy_can_be_carried_out(marketplace, client):
     assert statuses(client, hit_id) == {bad: "Rejected"}
 
 
+def test_results_that_are_stored_again_while_a_program_reads_them_are_listed_once(
+    marketplace, client
+):
+    hit_type_id = create_hit_type(client)
+    policy = plurality(
+        ExtendIfHITAgreementScoreIsLessThan=100,
+        ExtendMaximumAssignments=3,
+        ExtendMinimumTimeInSeconds=3600,
+    )
+    hit_id = create_hit(client, hit_type_id, MaxAssignments=2, HITReviewPolicy=policy)["HITId"]
+    for animal in ("cat", "dog"):
+        answer(marketplace, hit_type_id, animal=animal)
+    marketplace.advance(seconds=1)
+    page = client.list_review_policy_results_for_hit(HITId=hit_id, MaxResults=1)
+    listed = page["HITReviewReport"]["ReviewResults"]
+
+    answer(marketplace, hit_type_id, animal="cat")
+    marketplace.advance(seconds=1)
+    while "NextToken" in page:
+        page = client.list_review_policy_results_for_hit(
+            HITId=hit_id, NextToken=page["NextToken"], MaxResults=2
+        )
+        listed += page["HITReviewReport"].get("ReviewResults", [])
+
+    keys = sorted(each["Key"] for each in listed)
+    agreed = ["AgreedWithPlurality"] * 3 + ["HITAgreementScore"]
+    assert keys == [*agreed, "PluralityAnswer", "PluralityLevel", *["WorkerAgreementScore"] * 3]
+
+
 def submit_animal(hit: Hit) -> Assignment:
     assignment = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
     document = build([("animal", ["cat"])])
