@@ -28,6 +28,8 @@ from marketplace.models import (
 )
 from marketplace.services import qualification_types, qualifications
 
+# As of keywords. Databases refuse much longer conditions.
+LONGEST_QUERY = 1000
 # The date on which Mechanical Turk opened.
 _SINCE = datetime(2005, 11, 2, tzinfo=UTC)
 
@@ -173,6 +175,8 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
         rows = rows.filter(requester=call.requester)
     if call.params["MustBeRequestable"]:
         rows = rows.filter(is_active=True)
+    if len(query) > LONGEST_QUERY:
+        raise DomainError(f"Query must have at most {LONGEST_QUERY} characters.")
     for word in query.split():
         rows = rows.filter(
             Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)

@@ -214,6 +214,11 @@ def test_qualification_types_are_found_by_a_part_of_their_text(marketplace, clie
     assert [each["QualificationTypeId"] for each in found] == [wanted]
 
 
+def test_a_query_with_a_thousand_words_is_refused(client):
+    with pytest.raises(client.exceptions.RequestError, match="at most 1000 characters"):
+        client.list_qualification_types(Query="a " * 1000, MustBeRequestable=False)
+
+
 def test_scores_and_their_holders(marketplace, client):
     qualification, worker = new_qualification(client), marketplace.worker()
     who = {"QualificationTypeId": qualification, "WorkerId": worker.worker_id}
