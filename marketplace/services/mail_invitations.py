@@ -58,6 +58,8 @@ def _clean(address: str) -> str:
 @transaction.atomic
 def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime) -> int:
     """Put addresses on the group's list; return how many are new. Nothing is sent."""
+    # Locked, so that two operators with some of the same addresses cannot deadlock.
+    PeopleGroup.objects.select_for_update(no_key=True).get(pk=group.pk)
     on_the_list = set(
         group.mail_invitations.filter(address__in=addresses).values_list("address", flat=True)
     )
@@ -66,7 +68,7 @@ def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime)
         for address in addresses
         if address not in on_the_list
     ]
-    MailInvitation.objects.bulk_create(rows, ignore_conflicts=True)
+    MailInvitation.objects.bulk_create(rows)
     return len(rows)
 
 

@@ -164,10 +164,12 @@ def make_workers(*, names: Sequence[str], profile: WorkerProfile, at: datetime) 
         )
     try:
         with transaction.atomic():
-            return [
-                Worker.objects.create(name=name, created_at=at, **profile.values())
-                for name in names
-            ]
+            # In one order, so that two operators with the same names cannot deadlock.
+            made = {
+                name: Worker.objects.create(name=name, created_at=at, **profile.values())
+                for name in sorted(names)
+            }
+            return [made[name] for name in names]
     except IntegrityError as error:
         raise DomainError(
             "One of these names was taken at the same moment. Nobody was created. Try again."

@@ -48,8 +48,10 @@ from marketplace.services import (
     workers,
 )
 from marketplace.services.links import sign_in_url
+from marketplace.services.mail_invitations import add_addresses
 from marketplace.services.retention import erase_worker, forget
 from marketplace.services.sweep import sweep
+from marketplace.services.workers import WorkerProfile
 from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
@@ -107,6 +109,33 @@ def test_of_two_requesters_with_one_name_at_once_one_is_made():
         while_open(lambda: make(10), lambda: make(500))
 
     assert Requester.objects.get().available_balance == 10
+
+
+@needs_row_locks
+def test_two_operators_who_make_the_same_workers_do_not_deadlock():
+    def make(*names):
+        operators.make_workers(names=names, profile=WorkerProfile(), at=NOON)
+
+    with pytest.raises(DomainError, match="at the same moment"):
+        while_open(lambda: make("ada"), lambda: make("mia", "ada"), meanwhile=lambda: make("mia"))
+
+    assert Worker.objects.count() == 2
+
+
+@needs_row_locks
+def test_two_operators_who_invite_the_same_people_do_not_deadlock():
+    group = make_group()
+
+    def invite(*addresses):
+        return add_addresses(group=group, addresses=addresses, at=NOON)
+
+    new = while_open(
+        lambda: invite("ada@example.org"),
+        lambda: invite("mia@example.org", "ada@example.org", "ben@example.org"),
+        meanwhile=lambda: invite("mia@example.org"),
+    )
+
+    assert (new, group.mail_invitations.count()) == (1, 3)
 
 
 @pytest.mark.parametrize("_run", range(3))
