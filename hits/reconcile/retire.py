@@ -12,6 +12,7 @@ from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reading import note_gone
 from hits.reconcile.run import Run, hit_name
+from hits.reconcile.storing import ask_for
 
 
 def close(run: Run) -> None:
@@ -73,6 +74,8 @@ def retire(run: Run) -> None:
         # A bonus may have been planned since the query.
         if settled.filter(pk=hit.pk).exists():
             with run.alone(hit_name(hit)):
+                for rejected in hit.assignments.filter(status=AssignmentStatus.REJECTED):
+                    ask_for(run, rejected)  # no listing shows that somebody has paid it since
                 run.marketplace.delete_hit(hit.hit_id or "")
                 run.sync.hits_retired += Hit.objects.alive().filter(pk=hit.pk).retire()
 

@@ -428,6 +428,32 @@ def test_a_rejection_carries_its_reason_and_opens_another_slot(client, marketpla
     assert listed.feedback == "This is a list."
 
 
+def test_a_rejection_that_somebody_overrides_there_is_counted_as_paid_in_the_end(
+    client, marketplace, requester
+):
+    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    reconcile(campaign)
+    response = Response.objects.get()
+    discard(responses=[response])
+    reject_response(
+        response=response, reason="This is a list.", actor=UserFactory(), at=response.submitted_at
+    )
+    reconcile(campaign)
+    name = Assignment.objects.get().assignment_id
+    there = marketplace_of(campaign)
+    there._call("approve_assignment", AssignmentId=name, OverrideRejection=True)
+    finish(campaign=campaign, actor=None, at=NOON)
+    Assignment.objects.update(decided_at=timezone.now() - timedelta(days=31))
+
+    reconcile(campaign)
+    reconcile(campaign)
+
+    assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.RETIRED}
+    assert spend(campaign).paid == Decimal("0.12")
+
+
 def test_another_installations_marketplace_is_not_talked_to(settings):
     campaign = make_campaign(tasks=1)
     settings.MTURK_ENDPOINT = "production"
