@@ -361,8 +361,7 @@ class _Answer:
         """Whether the answer leaves out tasks that its page showed or, if no page is known, has
         fewer than a page shows. The task page takes all answers or none."""
         if self.page is None:
-            is_short = len(responses) < self.campaign.config.hit.images
-            return is_short and len(responses) < self._left_before(responses[0])
+            return len(responses) < self.campaign.config.hit.images and self._had_more(responses)
         if self.page.answered_at is not None:
             return False
         left_out = self.shown.keys() - {answered.task.pk for answered in self.answers}
@@ -370,11 +369,12 @@ class _Answer:
         elsewhere = Response.objects.filter(worker=self.row.account.worker, task__in=left_out)
         return bool(left_out) and elsewhere.count() < len(left_out)
 
-    def _left_before(self, response: Response) -> int:
-        """How many of all tasks the worker had left: what the last page shows of somebody who does
-        them all."""
-        before = Response.objects.of(self.campaign).filter(worker=response.worker_id)
-        return self.campaign.tasks.count() - before.filter(pk__lt=response.pk).count()
+    def _had_more(self, responses: Sequence[Response]) -> bool:
+        """Whether a page could have shown the worker other tasks: they have answered some since, or
+        some are still open to them. Not at the end of a campaign, when the last pages are short."""
+        last = responses[-1]
+        later = Response.objects.of(self.campaign).filter(worker=last.worker_id, pk__gt=last.pk)
+        return later.exists() or self.campaign.tasks.open_to(last.worker).exists()
 
     def _problems(self, task: Task, skipped: list[str]) -> list[str]:
         try:

@@ -154,6 +154,16 @@ def test_the_rest_of_the_tasks_is_no_part_of_a_page(submit, campaign):
 
 
 @pytest.mark.parametrize("images", [2])
+def test_the_last_task_that_others_have_left_is_no_part_of_a_page(submit, campaign):
+    others = campaign.tasks.exclude(pk=campaign.tasks.first().pk)
+    others.update(answers_missing=0, places_left=0)
+
+    page = submit(**fields_for(campaign, SENTENCE))
+
+    assert payable() == [page]
+
+
+@pytest.mark.parametrize("images", [2])
 def test_of_single_answers_read_together_only_the_last_can_be_a_page(campaign, hit, account):
     reports = [
         Reported(hit, listed(f"A{number}", account.marketplace_id, **{name: text}))
