@@ -14,14 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.harness import Line, Report, main
-from corpora.evaluation.comparisons import (
-    Floats,
-    Vote,
-    best_pair,
-    ranking,
-    strengths,
-    wins_of,
-)
+from corpora.evaluation.comparisons import Floats, Vote, best_pair, ranking, strengths, wins_of
 
 SEEDS = range(20)
 TRUE = np.linspace(1.5, -1.5, 8)

@@ -29,14 +29,7 @@ from benchmarks.crowds import read_captions
 from benchmarks.fleet import Usage
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.lean_browser import NoAnswer, NothingLeft, NotOffered, Unexpected
-from benchmarks.whole_campaign import (
-    NAME,
-    POSTGRESQL,
-    RECONCILER,
-    Whole,
-    installed,
-    run_measured,
-)
+from benchmarks.whole_campaign import NAME, POSTGRESQL, RECONCILER, Whole, installed, run_measured
 from hits.local import REQUESTER, ProcessFailed
 
 IMAGES, WANTED, WORKERS = 15_100, 11, 727

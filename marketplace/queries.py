@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models.expressions import RawSQL
 
-from marketplace.models import (
-    Assignment,
-    Hit,
-    HitType,
-    Worker,
-)
+from marketplace.models import Assignment, Hit, HitType, Worker
 
 # The latest assignments of a worker that are counted, so that the query is bounded. Most workers do
 # fewer a day.

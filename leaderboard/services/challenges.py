@@ -23,13 +23,7 @@ from corpora.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
 from corpora.language.languages import is_english
 from corpora.wording import counted
 from leaderboard.models import Challenge, Submission, SubmittedFile, Track
-from leaderboard.queries import (
-    baseline_results,
-    captions_of,
-    captions_submitted,
-    day_of,
-    images_of,
-)
+from leaderboard.queries import baseline_results, captions_of, captions_submitted, day_of, images_of
 
 BASELINE = "Human baseline"
 # The criterion that stands for all others, if a release has it.

@@ -1,11 +1,7 @@
 """Middleware: test hooks, https redirects, hosts, sessions."""
 
 from django.conf import settings
-from django.http import (
-    HttpRequest,
-    HttpResponseNotFound,
-    HttpResponsePermanentRedirect,
-)
+from django.http import HttpRequest, HttpResponseNotFound, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.middleware import security
 from django.utils.functional import SimpleLazyObject

@@ -9,12 +9,7 @@ from django import forms
 
 from marketplace.models import AttentionCheck, Screening
 from marketplace.panels.models import PanelSubmission
-from marketplace.panels.panel import (
-    DEVICES,
-    FAILED_CHECK,
-    LEAST_REJECTION,
-    REJECTION_CATEGORIES,
-)
+from marketplace.panels.panel import DEVICES, FAILED_CHECK, LEAST_REJECTION, REJECTION_CATEGORIES
 from marketplace.panels.services import submissions
 from marketplace.panels.services.studies import MOST_PLACES, PanelPlan
 from shared.number_fields import AmountField, WholeNumberField

@@ -16,11 +16,7 @@ from django.db import IntegrityError, transaction
 
 from marketplace import requirements
 from marketplace.errors import DomainError
-from marketplace.models import (
-    HitLayout,
-    HitType,
-    Requester,
-)
+from marketplace.models import HitLayout, HitType, Requester
 from marketplace.questions import documents
 from marketplace.questions.xml import NAMESPACE
 from marketplace.services.qualification_types import check_types_usable

@@ -8,11 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.management.base import DomainCommand
-from marketplace.services.accounts import (
-    MOST_INVITATION_DAYS,
-    MOST_INVITATION_USES,
-    invite,
-)
+from marketplace.services.accounts import MOST_INVITATION_DAYS, MOST_INVITATION_USES, invite
 from marketplace.services.links import invitation_url
 
 

@@ -13,13 +13,7 @@ from marketplace.errors import StudyRefused
 from marketplace.models import Screening, Study
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy
-from marketplace.panels.panel import (
-    CodeKind,
-    PanelRefused,
-    StudyAction,
-    StudyStatus,
-    StudyThere,
-)
+from marketplace.panels.panel import CodeKind, PanelRefused, StudyAction, StudyStatus, StudyThere
 from marketplace.panels.services.amounts import cost_of
 from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 

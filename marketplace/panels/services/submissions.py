@@ -29,11 +29,7 @@ from marketplace.panels.panel import (
     SubmissionStatus,
     SubmissionThere,
 )
-from marketplace.panels.services.amounts import (
-    PAID_BY_STATUS,
-    paid_out,
-    record_reward,
-)
+from marketplace.panels.services.amounts import PAID_BY_STATUS, paid_out, record_reward
 from marketplace.panels.services.studies import codes_of
 
 LONG_STUDY = timedelta(minutes=5)
