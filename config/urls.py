@@ -26,7 +26,7 @@ api_urls = [
     path("", include(router.urls)),
     path("", include("hits.api.urls")),
     path("", include("qualcontrol.api.urls")),
-    path("", include("leaderboard.api.urls")),
+    path("", include("leaderboard.api")),
     path("", include("annotate.api.urls")),
 ]
 

@@ -288,7 +288,7 @@ def captions_of(release: Release, role: Role) -> Iterator[tuple[int, str]]:
 
 
 def job_of(submission: Submission) -> dict[str, Any]:
-    """What the scoring process needs (`leaderboard.scoring.child`)."""
+    """What the scoring process needs (`leaderboard.scoring`)."""
     challenge = submission.challenge
     references: dict[int, list[str]] = defaultdict(list)
     for image, text in captions_of(challenge.release, Role.REFERENCE):

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from background.tasks import PatientTask, pass_on
 from leaderboard.models import Submission
-from leaderboard.scoring.queue import score_waiting
+from leaderboard.services.scoring import score_waiting
 
 
 @shared_task(base=PatientTask)

@@ -8,7 +8,7 @@ from django import template
 from corpora.evaluation.tokenisers import OFFICIAL
 from leaderboard.models import Submission
 from leaderboard.queries import Board, figures_of, names_of
-from leaderboard.scoring.child import decimals
+from leaderboard.scoring import decimals
 
 register = template.Library()
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
-from leaderboard.scoring.queue import score_waiting
 from leaderboard.services.challenges import publish_board
+from leaderboard.services.scoring import score_waiting
 from leaderboard.services.submissions import withdraw
 from tests.accessibility import violations_in_both_schemes
 from tests.browser.conftest import DESKTOP, PHONE

@@ -14,8 +14,7 @@ from annotate.models import Role
 from corpora.evaluation.scoring import score
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries import captions_of
-from leaderboard.scoring.queue import score_waiting
-from leaderboard.services.scoring import take
+from leaderboard.services.scoring import score_waiting, take
 from tests.leaderboard.making import make_challenge, make_submission, make_submitter
 from tests.threads import at_once
 

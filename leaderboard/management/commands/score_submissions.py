@@ -2,7 +2,7 @@ from typing import Any
 
 from accounts.management.base import DomainCommand
 from corpora.wording import counted
-from leaderboard.scoring.queue import score_waiting
+from leaderboard.services.scoring import score_waiting
 
 
 class Command(DomainCommand):

@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import allowance_of
-from leaderboard.scoring import queue
-from leaderboard.scoring.queue import score, score_waiting
+from leaderboard.services import scoring
 from leaderboard.services.scoring import (
     GRACE,
     SubmissionRefused,
+    score,
     score_again,
+    score_waiting,
     store_failure,
     store_scores,
     take,
@@ -151,7 +152,7 @@ def test_a_submission_that_was_withdrawn_while_it_ran_gets_no_scores(submission)
 def test_the_process_of_a_submission_that_was_withdrawn_is_stopped(
     submission, challenge, monkeypatch, caplog
 ):
-    monkeypatch.setattr(queue, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
+    monkeypatch.setattr(scoring, "COMMAND", (sys.executable, "-c", "import time; time.sleep(600)"))
     taken = take(at=NOON)
     withdraw(submission=submission, reason="Wrong data.", actor=UserFactory(), at=NOON)
     begin = time.monotonic()

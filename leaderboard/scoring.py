@@ -1,4 +1,4 @@
-"""The scoring process: `python -m leaderboard.scoring.child SECONDS MEGABYTES`.
+"""The scoring process: `python -m leaderboard.scoring SECONDS MEGABYTES`.
 
 Reads a job as JSON from standard input and prints `{"scores": …}` or `{"problem": …}`. Figures of
 single images do not leave this process, and nothing that it prints quotes a caption.

@@ -1,9 +1,10 @@
-"""The views of challenges, submissions and boards."""
+"""The API of the evaluation server: challenges, submissions and boards."""
 
 from typing import Any
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.urls import path
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -227,3 +228,16 @@ class BoardView(APIView):
             raise ValidationError({"track": [f"Use one of {', '.join(Track.values)}."]})
         track = Track(asked or Track.PLAIN)
         return Response(RowSerializer(board_of(challenge, track=track).rows, many=True).data)
+
+
+CHALLENGE = "challenges/<slug:name>/"
+SUBMISSIONS = f"{CHALLENGE}submissions/"
+
+urlpatterns = [
+    path("challenges/", ChallengeList.as_view(), name="api-challenge-list"),
+    path(CHALLENGE, ChallengeDetail.as_view(), name="api-challenge-detail"),
+    path(f"{CHALLENGE}images/", ImageList.as_view(), name="api-challenge-images"),
+    path(SUBMISSIONS, Submissions.as_view(), name="api-challenge-submissions"),
+    path(f"{SUBMISSIONS}<int:pk>/", SubmissionDetail.as_view(), name="api-challenge-submission"),
+    path(f"{CHALLENGE}board/", BoardView.as_view(), name="api-challenge-board"),
+]

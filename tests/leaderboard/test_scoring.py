@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.scoring import queue
-from leaderboard.scoring.queue import Limits, run
+from leaderboard.services import scoring
+from leaderboard.services.scoring import Limits, run
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def job():
 
 def program(monkeypatch, text: str) -> None:
     """Run this program instead of the scoring."""
-    monkeypatch.setattr(queue, "COMMAND", (sys.executable, "-c", text))
+    monkeypatch.setattr(scoring, "COMMAND", (sys.executable, "-c", text))
 
 
 def test_scores_are_means_over_all_images_and_subsets(job):
@@ -106,7 +106,7 @@ def test_a_process_that_used_its_processor_time_has_not_ended_in_time(job, monke
     program(
         monkeypatch,
         "import os, resource, signal\n"
-        "from leaderboard.scoring.child import _limit\n"
+        "from leaderboard.scoring import _limit\n"
         "_limit(60, 4096)\n"
         "least, most = resource.getrlimit(resource.RLIMIT_CPU)\n"
         "os.kill(os.getpid(), signal.SIGXCPU if least < most else signal.SIGKILL)",
@@ -202,8 +202,8 @@ def test_the_process_gets_neither_keys_nor_the_database(job, monkeypatch):
 def test_the_process_ends_by_itself_if_nobody_else_ends_it():
     """As when the process that started it was killed."""
     orphan = subprocess.Popen(
-        [*queue.COMMAND, "2", "4096"],
-        cwd=queue.ROOT,
+        [*scoring.COMMAND, "2", "4096"],
+        cwd=scoring.ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

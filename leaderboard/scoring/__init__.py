@@ -1,1 +1,0 @@
-"""Scoring: a process with limits for each submission, and the loop that runs them."""
