@@ -24,6 +24,8 @@ from shared.database.queues import claim, held
 LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RENEWED_EVERY = timedelta(seconds=2)
 DOUBT = LEASE * 3 / 4
+# How often a job is started if workers die or the database fails.
+MOST_ATTEMPTS = 3
 # Before a further attempt after a failure of the database, multiplied by the number of attempts.
 PAUSE = timedelta(seconds=15)
 NO_LEASE: dict[str, Any] = {"run": None, "doubted_at": None}
@@ -80,7 +82,7 @@ def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> No
     if job.cancel_asked_at is not None:
         rows.update(status=JobStatus.CANCELLED, ended_at=at, **NO_LEASE)
         _append(job, [(at, f"{reason} The job is cancelled.")])
-    elif job.attempts >= _attempts(job):
+    elif job.attempts >= MOST_ATTEMPTS:
         error = f"{reason} It was tried {job.attempts} times."
         rows.update(status=JobStatus.FAILED, ended_at=at, error=error, **NO_LEASE)
         _append(job, [(at, error)])
@@ -94,16 +96,9 @@ def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> No
 
 def _share_again(job: Job) -> None:
     """Let later requests join a job that waits again, unless they join another one."""
-    with suppress(UnknownKind, IntegrityError), transaction.atomic():
-        fingerprint = fingerprint_of(kind_named(job.kind), job.arguments, job.about, job.team)
+    with suppress(IntegrityError), transaction.atomic():
+        fingerprint = fingerprint_of(job.arguments, job.about, job.team)
         Job.objects.filter(pk=job.pk).update(fingerprint=fingerprint)
-
-
-def _attempts(job: Job) -> int:
-    try:
-        return kind_named(job.kind).attempts
-    except UnknownKind:
-        return 1
 
 
 def _append(job: Job, lines: list[tuple[datetime, str]]) -> None:

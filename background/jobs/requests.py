@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import Team
 from background.failures import solve_failure
-from background.jobs.work import JobKind, UnknownKind, kind_named
+from background.jobs.work import UnknownKind, kind_named
 from background.models import Failure, FailureSource, Job, JobLine, JobStatus
 from corpora.errors import DomainError
 from shared.database.transactions import delete_in_batches
@@ -45,11 +44,7 @@ def request_job(
     """
     job_kind = kind_named(kind)
     team = about.team if about else team
-    values = {
-        "kind": kind,
-        "fingerprint": fingerprint_of(job_kind, arguments, about, team),
-        "team": team,
-    }
+    values = {"kind": kind, "fingerprint": fingerprint_of(arguments, about, team), "team": team}
     for _ in range(TRIES):
         if (same := Job.objects.unfinished().filter(**values).first()) is not None:
             if same.cancel_asked_at is not None:
@@ -74,15 +69,8 @@ def request_job(
     raise JobRefused("The same work is requested again and again. Wait until it has ended.")
 
 
-def fingerprint_of(
-    kind: JobKind,
-    arguments: Mapping[str, Any],
-    about: Any,
-    team: Team | None,
-) -> str:
-    """What is equal for two requests of the same work."""
-    if not kind.is_shared:
-        return uuid.uuid4().hex
+def fingerprint_of(arguments: Mapping[str, Any], about: Any, team: Team | None) -> str:
+    """What is equal for two requests of the same work of a kind."""
     rows = [(row._meta.label, row.pk) if row else None for row in (about, team)]
     same = [*rows, arguments]
     return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()

@@ -186,21 +186,18 @@ class JobKind:
     """A kind of job.
 
     `work` does the work. It may run again after a worker was killed, so it must be safe to repeat.
-    `title` names a job from its arguments and what it is about. `attempts` limits how often it is
-    started if workers die or the database fails. With `is_repeatable`, a job that is done can be
-    run again; failed and cancelled ones always can. With `is_shared`, a second request for the same
-    work gets the job that waits or runs already; without `joins_running`, only one that waits,
-    because one that runs may have passed what has changed since. `resent` names the argument that
-    differs when the same files are sent again.
+    `title` names a job from its arguments and what it is about. With `is_repeatable`, a job that is
+    done can be run again; failed and cancelled ones always can. A second request for the same work
+    gets the job that waits or runs already; without `joins_running`, only one that waits, because
+    one that runs may have passed what has changed since. `resent` names the argument that differs
+    when the same files are sent again.
     """
 
     name: str
     label: str
     work: Callable[[Work], Result]
     title: Callable[[Mapping[str, Any], Any], str] | None = None
-    attempts: int = 3
     is_repeatable: bool = False
-    is_shared: bool = True
     joins_running: bool = True
     resent: str = ""
 

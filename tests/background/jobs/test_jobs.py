@@ -69,12 +69,6 @@ def test_the_same_work_is_one_job_until_it_has_ended(kind):
     assert ask(arguments={"a": 1, "b": 2}) != first
 
 
-def test_jobs_that_share_nothing_are_two(kind):
-    kind(is_shared=False)
-
-    assert ask() != ask()
-
-
 def test_an_unknown_kind_is_refused():
     with pytest.raises(UnknownKind, match="no jobs of the kind 'nothing'"):
         ask(kind="nothing")
@@ -114,16 +108,17 @@ def test_a_lost_database_connection_is_tried_again_later_and_not_for_ever(kind):
     def lose(work: Work) -> Result:
         raise OperationalError("connection lost")
 
-    kind(lose, attempts=2)
+    kind(lose)
     ask()
 
-    (job,) = run_jobs()
-    assert (job.status, job.attempts) == (JobStatus.WAITING, 1)
-    assert job.due_at > timezone.now()
-    Job.objects.update(due_at=NOON)
+    for attempt in (1, 2):
+        (job,) = run_jobs()
+        assert (job.status, job.attempts) == (JobStatus.WAITING, attempt)
+        assert job.due_at > timezone.now()
+        Job.objects.update(due_at=NOON)
     (job,) = run_jobs()
     assert job.status == JobStatus.FAILED
-    assert job.error == "The database failed: connection lost. It was tried 2 times."
+    assert job.error == "The database failed: connection lost. It was tried 3 times."
 
 
 def test_work_that_met_a_passing_failure_is_tried_again_and_says_why(kind):
@@ -191,10 +186,9 @@ def test_a_worker_that_is_doubted_and_answers_keeps_its_job(kind):
 
 
 def test_a_job_whose_workers_die_again_and_again_fails(kind):
-    kind(attempts=2)
     job = ask(at=NOON)
     at = NOON
-    for _ in range(2):
+    for _ in range(3):
         leases.take(at=at)
         at += leases.LEASE
         leases.take(at=at)
@@ -204,7 +198,7 @@ def test_a_job_whose_workers_die_again_and_again_fails(kind):
 
     job.refresh_from_db()
     assert job.status == JobStatus.FAILED
-    assert job.error == "The worker process stopped unexpectedly. It was tried 2 times."
+    assert job.error == "The worker process stopped unexpectedly. It was tried 3 times."
 
 
 def test_a_worker_that_lost_its_job_changes_nothing_and_stops(kind):
