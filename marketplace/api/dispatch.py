@@ -13,8 +13,8 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from marketplace import clock
-from marketplace.api import hooks, operations, shapes
-from marketplace.api.calls import HANDLERS, Call
+from marketplace.api import hooks, shapes
+from marketplace.api.calls import Call
 from marketplace.api.errors import (
     ApiError,
     SerializationError,
@@ -23,6 +23,7 @@ from marketplace.api.errors import (
     UnknownOperation,
     from_domain,
 )
+from marketplace.api.operations import HANDLERS
 from marketplace.api.signing import authenticate, count_call
 from marketplace.api.validation import operation as operation_model
 from marketplace.api.validation import service, validate
@@ -36,7 +37,6 @@ logger = logging.getLogger(__name__)
 DECIDE_BEFORE_A_DEADLINE = {"RejectAssignment"}
 CONTENT_TYPE = "application/x-amz-json-1.1"
 CALLS = Counter("api_calls", "Calls of the Requester API", ["operation", "outcome"])
-operations.load()
 
 
 def api(request: HttpRequest) -> HttpResponse:

@@ -1,11 +1,9 @@
-"""The operations of the API, one function each: look up objects, call a service, respond."""
+"""The operations of the API, one function each: look up objects, call a service, respond.
 
-from importlib import import_module
+Importing the package registers all of them in HANDLERS.
+"""
 
-MODULES = ["account", "assignments", "hits", "qualifications"]
+from marketplace.api.calls import HANDLERS
+from marketplace.api.operations import account, assignments, hits, qualifications
 
-
-def load() -> None:
-    """Import all modules of operations, which registers them."""
-    for name in MODULES:
-        import_module(f"{__name__}.{name}")
+__all__ = ["HANDLERS", "account", "assignments", "hits", "qualifications"]
