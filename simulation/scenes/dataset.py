@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from corpora.datasets.openimages import BOX_COLUMNS
 from simulation.scenes.scene import Box, Scene, draw_scene
 
 # Names and labels as in Open Images V4; V7 renamed a few ("Ball (Object)").
@@ -103,16 +104,12 @@ def _node(name: str) -> dict[str, object]:
     return node
 
 
-# fmt: off
-IMAGE_COLUMNS = [
+# The header lines of Open Images, V4 to V6.
+IMAGE_HEADER = [
     "ImageID", "Subset", "OriginalURL", "OriginalLandingURL", "License", "AuthorProfileURL",
     "Author", "Title", "OriginalSize", "OriginalMD5", "Thumbnail300KURL", "Rotation",
-]
-BOX_COLUMNS = [
-    "ImageID", "Source", "LabelName", "Confidence", "XMin", "XMax", "YMin", "YMax",
-    "IsOccluded", "IsTruncated", "IsGroupOf", "IsDepiction", "IsInside",
-]
-# fmt: on
+]  # fmt: skip
+BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
 LICENSE = "https://creativecommons.org/publicdomain/zero/1.0/"
 # One in this many images is rotated, or has an unknown rotation. Selections exclude these.
 TURNED_EVERY, UNKNOWN_EVERY = 19, 23
@@ -166,8 +163,8 @@ def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iter
         images.append([key, split, "", "", LICENSE, "", "", title, size, "", "", rotation])
         boxes += [_box_row(key, box) for box in scene.boxes]
         yield len(scene.boxes)
-    _write(dataset.images, IMAGE_COLUMNS, images)
-    _write(dataset.boxes, BOX_COLUMNS, boxes)
+    _write(dataset.images, IMAGE_HEADER, images)
+    _write(dataset.boxes, BOX_HEADER, boxes)
 
 
 def lying(scene: Scene) -> Scene:

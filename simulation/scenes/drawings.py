@@ -1,11 +1,9 @@
 """One drawing function per object class, in coordinates from (0, 0) to (1, 1)."""
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from simulation.scenes.drawings_indoors import INDOORS
-from simulation.scenes.pen import Colour, Pen
+from simulation.scenes.pen import DARK, WHITE, WOOD, Colour, Drawing, Pen
 
 BRIGHT: list[Colour] = [
     (214, 73, 64),
@@ -19,10 +17,7 @@ BRIGHT: list[Colour] = [
 SKIN: list[Colour] = [(246, 214, 184), (224, 172, 128), (176, 122, 84), (122, 80, 54)]
 HAIR: list[Colour] = [(50, 38, 34), (104, 70, 44), (196, 150, 84), (150, 74, 44)]
 COAT: list[Colour] = [(150, 104, 66), (96, 72, 56), (212, 176, 128), (120, 120, 124)]
-DARK: Colour = (48, 50, 58)
 GLASS: Colour = (190, 222, 238)
-WOOD: Colour = (140, 98, 66)
-WHITE: Colour = (250, 249, 245)
 
 
 def person(pen: Pen, rng: random.Random, *, skirt: bool = False, long_hair: bool = False) -> None:
@@ -308,18 +303,6 @@ def snowman(pen: Pen, rng: random.Random) -> None:
     pen.polygon([(0.5, 0.25), (0.72, 0.29), (0.5, 0.3)], (238, 140, 60))
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """The drawing function of a class, its width divided by its height, and its usual height.
-
-    The height is a fraction of the image's height.
-    """
-
-    draw: Callable[[Pen, random.Random], None]
-    aspect: float
-    height: float
-
-
 OUTDOORS = {
     "Airplane": Drawing(airplane, 2.2, 0.13),
     "Ball": Drawing(ball, 1.0, 0.1),
@@ -351,4 +334,4 @@ OUTDOORS = {
 }
 # In snow, a Tree is drawn as a fir.
 FIR = Drawing(fir, 0.62, 0.44)
-DRAWINGS = OUTDOORS | {name: Drawing(*how) for name, how in INDOORS.items()}
+DRAWINGS = OUTDOORS | INDOORS

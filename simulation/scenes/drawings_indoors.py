@@ -1,9 +1,8 @@
 """Drawing functions for objects in rooms and on tables; see `drawings`."""
 
 import random
-from collections.abc import Callable
 
-from simulation.scenes.pen import Colour, Pen
+from simulation.scenes.pen import DARK, WHITE, WOOD, Colour, Drawing, Pen
 
 CLOTH: list[Colour] = [
     (196, 88, 74),
@@ -13,9 +12,6 @@ CLOTH: list[Colour] = [
     (132, 108, 160),
     (206, 132, 140),
 ]
-DARK: Colour = (48, 50, 58)
-WOOD: Colour = (140, 98, 66)
-WHITE: Colour = (250, 249, 245)
 LEAF: Colour = (82, 146, 92)
 
 
@@ -168,24 +164,23 @@ def cat(pen: Pen, rng: random.Random) -> None:
     pen.polygon([(0.38, 0.38), (0.48, 0.38), (0.43, 0.43)], (206, 120, 120))
 
 
-How = tuple[Callable[[Pen, random.Random], None], float, float]
-INDOORS: dict[str, How] = {
-    "Apple": (apple, 0.95, 0.14),
-    "Banana": (banana, 1.5, 0.13),
-    "Book": (book, 1.7, 0.13),
-    "Cake": (cake, 1.15, 0.3),
-    "Candle": (candle, 0.4, 0.24),
-    "Cat": (cat, 0.9, 0.22),
-    "Clock": (clock, 1.0, 0.15),
-    "Couch": (couch, 2.1, 0.34),
-    "Guitar": (guitar, 0.38, 0.4),
-    "Houseplant": (houseplant, 0.7, 0.32),
-    "Lamp": (lamp, 0.42, 0.5),
-    "Mug": (mug, 1.0, 0.16),
-    "Orange": (orange, 1.0, 0.13),
-    "Picture frame": (picture, 1.25, 0.2),
-    "Plate": (plate, 3.2, 0.09),
-    "Television": (television, 1.5, 0.28),
-    "Vase": (vase, 0.62, 0.4),
-    "Window": (window, 0.95, 0.3),
+INDOORS = {
+    "Apple": Drawing(apple, 0.95, 0.14),
+    "Banana": Drawing(banana, 1.5, 0.13),
+    "Book": Drawing(book, 1.7, 0.13),
+    "Cake": Drawing(cake, 1.15, 0.3),
+    "Candle": Drawing(candle, 0.4, 0.24),
+    "Cat": Drawing(cat, 0.9, 0.22),
+    "Clock": Drawing(clock, 1.0, 0.15),
+    "Couch": Drawing(couch, 2.1, 0.34),
+    "Guitar": Drawing(guitar, 0.38, 0.4),
+    "Houseplant": Drawing(houseplant, 0.7, 0.32),
+    "Lamp": Drawing(lamp, 0.42, 0.5),
+    "Mug": Drawing(mug, 1.0, 0.16),
+    "Orange": Drawing(orange, 1.0, 0.13),
+    "Picture frame": Drawing(picture, 1.25, 0.2),
+    "Plate": Drawing(plate, 3.2, 0.09),
+    "Television": Drawing(television, 1.5, 0.28),
+    "Vase": Drawing(vase, 0.62, 0.4),
+    "Window": Drawing(window, 0.95, 0.3),
 }

@@ -1,6 +1,7 @@
 """Draw an object in its own frame, and record the exact extent of what was drawn."""
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -8,6 +9,9 @@ from PIL import ImageDraw
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
+DARK: Colour = (48, 50, 58)
+WOOD: Colour = (140, 98, 66)
+WHITE: Colour = (250, 249, 245)
 
 
 @dataclass(frozen=True)
@@ -122,3 +126,15 @@ class Pen:
 
     def _cover(self, rect: Rect) -> None:
         self.extent = self.extent.joined(rect) if self.extent else rect
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The drawing function of a class, its width divided by its height, and its usual height.
+
+    The height is a fraction of the image's height.
+    """
+
+    draw: Callable[[Pen, random.Random], None]
+    aspect: float
+    height: float

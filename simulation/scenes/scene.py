@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from PIL import Image, ImageDraw
 
 from simulation.scenes import backdrops
-from simulation.scenes.drawings import DRAWINGS, FIR, Drawing
-from simulation.scenes.pen import Pen, Rect
+from simulation.scenes.drawings import DRAWINGS, FIR
+from simulation.scenes.pen import Drawing, Pen, Rect
 
 SIZES = [(640, 480), (640, 480), (640, 427), (600, 480)]
 # Scenes are drawn at twice their size and shrunk, which makes edges smooth.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 
 CsvWriter = Callable[..., Path]
 

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from annotate.models import Campaign, Image
 from hits.models import TaskPage
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import HitFactory, HitTypeFactory
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from annotate.models import Image, SplitPools
 from annotate.queries.images import RICH, count_by_classes, pools_of
 from annotate.services import imports
 from annotate.services.selections import ignored_names
-from benchmarks.openimages_files import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import BoxFactory, ClassFactory, ImageFactory
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from annotate.services import imports
 from annotate.services.bulk import Counts
 from corpora.errors import DomainError
 from corpora.reading.files import MalformedFile
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import BoxFactory, CampaignFactory, ClassFactory, ImageFactory
 
 pytestmark = pytest.mark.django_db

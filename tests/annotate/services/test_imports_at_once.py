@@ -12,7 +12,7 @@ from django.db import connection, connections
 from annotate.models import Box, Image
 from annotate.services import bulk, imports
 from annotate.services.bulk import Counts
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import BoxFactory, CampaignFactory, ClassFactory, ImageFactory
 from tests.threads import at_once
 

@@ -23,7 +23,7 @@ from annotate.services.selections import ignored_names
 from background.models import JobStatus
 from corpora.errors import DomainError
 from hits.services import lifecycle
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import (
     NOON,
     CampaignFactory,

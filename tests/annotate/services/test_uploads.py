@@ -17,7 +17,7 @@ from annotate.services import uploads
 from background.jobs.work import WorkerStopped
 from background.models import Failure, Job, JobStatus
 from corpora.reading.zip_files import UnsafeName, safe_name
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import NOON, ImageFactory, UserFactory
 from tests.jobs import run_jobs
 from tests.pictures import photograph

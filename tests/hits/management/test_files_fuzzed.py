@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from annotate.models import Image
 from corpora.reading.files import MalformedFile
 from qualcontrol.services.intake import review_submitted
-from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 from tests.factories import (
     NOON,
     CampaignFactory,
