@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from psycopg2.extensions import make_dsn
 
 from shared.files import SUFFIX
 
@@ -63,7 +64,8 @@ def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
             except sqlite3.Error as error:
                 raise BackupRefused(f"The database cannot be copied: {error}.") from error
         else:
-            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={dump}")
+            options = ("--format=custom", "--no-owner", "--no-privileges", f"--file={dump}")
+            _run("pg_dump", *options, _database())
         if media is not None and media.is_dir():
             _copy_files(media, folder / MEDIA)
         written = _read_back(folder)
@@ -161,8 +163,7 @@ def _fill_database(dump: Path) -> None:
         except sqlite3.Error as error:
             raise BackupRefused(f"The database cannot be restored: {error}.") from error
     else:
-        name = str(connection.settings_dict["NAME"])
-        _run("pg_restore", "--no-owner", "--single-transaction", f"--dbname={name}", str(dump))
+        _run("pg_restore", "--no-owner", "--single-transaction", _database(), str(dump))
 
 
 @contextmanager
@@ -249,17 +250,19 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _database() -> str:
+    """The argument by which a program of PostgreSQL connects as the site does, with its options but
+    without the password."""
+    given = connection.get_connection_params()
+    left_out = {"password", "cursor_factory"}
+    options = {name: value for name, value in given.items() if name not in left_out}
+    return f"--dbname={make_dsn(**options)}"
+
+
 def _run(program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL for this database. The password is not in its arguments."""
-    given = connection.settings_dict
-    access = {
-        "PGHOST": given["HOST"],
-        "PGPORT": str(given["PORT"]),
-        "PGUSER": given["USER"],
-        "PGPASSWORD": given["PASSWORD"],
-        "PGDATABASE": str(given["NAME"]),
-    }
-    environment = {**os.environ, **{name: value for name, value in access.items() if value}}
+    """Run a program of PostgreSQL. The password is not in its arguments."""
+    password = str(connection.settings_dict["PASSWORD"])
+    environment = {**os.environ, **({"PGPASSWORD": password} if password else {})}
     try:
         finished = subprocess.run(
             [program, *arguments], env=environment, capture_output=True, text=True

@@ -95,6 +95,15 @@ def test_a_full_disk_is_recorded_as_the_reason(media, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite is a file")
+def test_pg_dump_connects_with_the_options_of_the_site(media, tmp_path, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"options": "-c no_such_setting=1"})
+
+    with pytest.raises(CommandError, match="no_such_setting"):
+        call_command(COMMAND, str(tmp_path / "first"))
+
+
+@pytest.mark.slow
 def test_a_copy_that_cannot_be_read_is_no_backup(media, tmp_path):
     call_command(COMMAND, str(tmp_path / "first"))
     dump = tmp_path / "first" / "database"
