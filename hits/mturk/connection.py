@@ -38,6 +38,8 @@ from hits.mturk.replies import Reply
 
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
 NO_PAUSE = timedelta()
+# A later turn was stored by a clock that was ahead.
+LONGEST_WAIT = timedelta(hours=1)
 
 
 class Pace:
@@ -56,7 +58,7 @@ class Pace:
         with transaction.atomic():
             row = self._locked()
             now = timezone.now()
-            turn = max(now, row.next_at)
+            turn = max(now, row.next_at) if row.next_at < now + LONGEST_WAIT else now
             CallPace.objects.filter(pk=row.pk).update(next_at=turn + self.between)
         self.is_after_pause = row.pause > NO_PAUSE
         self.sleep((turn - now).total_seconds())

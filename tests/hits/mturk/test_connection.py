@@ -31,6 +31,17 @@ def test_processes_take_turns_at_one_endpoint():
     assert 190 < waited[2] <= 200
 
 
+def test_nobody_waits_for_a_clock_that_was_ahead():
+    waited: list[float] = []
+    turn = timezone.now() + timedelta(days=1)
+    CallPace.objects.create(endpoint="https://one.example", next_at=turn)
+
+    pace(waited).wait()
+
+    assert waited == [0]
+    assert CallPace.objects.get().next_at < turn
+
+
 def test_the_pause_doubles_until_a_call_is_answered():
     waited: list[float] = []
     mine, other = pace(waited), pace(waited)
