@@ -205,7 +205,7 @@ class Exclude(WorkerView):
         """Nothing is changed."""
         campaign, worker = self.look_up(request, slug, pseudonym)
         preview = exclusion_preview(
-            campaign=campaign, worker=worker, slot_cost=slot_cost(campaign.config)
+            campaign=campaign, workers=[worker], slot_cost=slot_cost(campaign.config)
         )
         shown = asdict(preview)
         if Right.SEE_MONEY not in rights_in(request, campaign.team):

@@ -28,12 +28,7 @@ from hits.services.messages import MOST_SUBJECT, MOST_TEXT, plan_message
 from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import ReasonForm
 from qualcontrol.queries.workers import known_workers, worker_summaries
-from qualcontrol.services.exclusions import (
-    exclude_worker,
-    exclusion_preview,
-    exclusions_preview,
-    reinstate_worker,
-)
+from qualcontrol.services.exclusions import exclude_worker, exclusion_preview, reinstate_worker
 from shared.number_fields import AmountField
 
 MOST_SELECTED = 200
@@ -91,7 +86,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "campaign": campaign,
         "worker": worker,
         "preview": exclusion_preview(
-            campaign=campaign, worker=worker, slot_cost=slot_cost(campaign.config)
+            campaign=campaign, workers=[worker], slot_cost=slot_cost(campaign.config)
         ),
         "spend": spend(campaign),
         "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=worker).first(),
@@ -137,7 +132,7 @@ def _preview(campaign: Campaign, act: str, workers: list[Worker]) -> dict[str, A
         return {"least_fee": fee_for(Decimal("0.01"))}
     risks = WorkerRisk.objects.of(campaign).filter(worker__in=workers).select_related("worker")
     return {
-        "preview": exclusions_preview(
+        "preview": exclusion_preview(
             campaign=campaign, workers=workers, slot_cost=slot_cost(campaign.config)
         ),
         "favoured": [risk.worker for risk in risks if risk.favours_worker],

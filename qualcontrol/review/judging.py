@@ -256,7 +256,7 @@ def discard_bad(
     it."""
     if campaign.exclusions.in_force().filter(worker=response.worker).exists():
         # All at once and in order: the response's task may come after those of the others.
-        others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
+        others = to_discard(campaign, [response.worker]).values_list("task_id", flat=True)
         lock_tasks([response.task_id, *others])
     discard_and_log([response], campaign=campaign, reason=reason, actor=reviewer, at=at)
     discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)

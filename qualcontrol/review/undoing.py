@@ -217,7 +217,7 @@ def _change_verdict(
     restored = restored_with(response, is_bad=verdict == Verdict.BAD)
     if campaign.exclusions.in_force().filter(worker=response.worker).exists():
         # All at once and in order, as in `discard_bad`.
-        others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
+        others = to_discard(campaign, [response.worker]).values_list("task_id", flat=True)
         lock_tasks([response.task_id, *others, *(other.task_id for other in restored)])
     if verdict == Verdict.GOOD:
         forgive_one_less(response)

@@ -55,7 +55,7 @@ EXCLUDED = "worker excluded"
 
 @dataclass(frozen=True)
 class ExclusionPreview:
-    """What excluding a worker would discard, and what replacing it would cost."""
+    """What excluding workers would discard, and what replacing it would cost."""
 
     responses: int
     tasks_reopened: int
@@ -65,18 +65,11 @@ class ExclusionPreview:
 
 
 def exclusion_preview(
-    *, campaign: Campaign, worker: Worker, slot_cost: Decimal
-) -> ExclusionPreview:
-    """Compute what an exclusion would do, without doing it. `slot_cost` is the reward of one
-    assignment with its fee."""
-    return exclusions_preview(campaign=campaign, workers=[worker], slot_cost=slot_cost)
-
-
-def exclusions_preview(
     *, campaign: Campaign, workers: Sequence[Worker], slot_cost: Decimal
 ) -> ExclusionPreview:
-    """The same for several workers at once, in the same few queries."""
-    discarded = with_later(_all_to_discard(campaign, workers), campaign)
+    """Compute what the exclusion of these workers would do, without doing it. `slot_cost` is the
+    reward of one assignment with its fee."""
+    discarded = with_later(to_discard(campaign, workers), campaign)
     needed = _needed_again(campaign, discarded)
     slots = pages_for(needed, campaign.config)
     return ExclusionPreview(
@@ -118,13 +111,9 @@ def _needed_again(campaign: Campaign, discarded: ResponseQuerySet) -> Counter[in
     return needed
 
 
-def to_discard(campaign: Campaign, worker: Worker) -> ResponseQuerySet:
-    """The worker's responses that an exclusion discards: all that count or, with
-    `discard = "since_first_bad"`, those from the first one judged bad on."""
-    return _all_to_discard(campaign, [worker])
-
-
-def _all_to_discard(campaign: Campaign, workers: Sequence[Worker]) -> ResponseQuerySet:
+def to_discard(campaign: Campaign, workers: Sequence[Worker]) -> ResponseQuerySet:
+    """The workers' responses that an exclusion discards: all that count or, with
+    `discard = "since_first_bad"`, those of each from the first one judged bad on."""
     counting = Response.objects.of(campaign).counting().filter(worker__in=workers).order_by("pk")
     return counting.filter(discarded_by_exclusion(campaign, [worker.pk for worker in workers]))
 
@@ -191,7 +180,7 @@ def discard_excluded(
                 batch, campaign=campaign, reason=reason, actor=actor, at=at, names_worker=True
             )
         )
-        for batch in in_batches(to_discard(campaign, worker))
+        for batch in in_batches(to_discard(campaign, [worker]))
     )
 
 

@@ -204,7 +204,7 @@ def test_discarding_a_version_discards_what_builds_on_it(campaign, chain, writer
 def test_an_exclusion_is_previewed_with_all_that_it_discards(campaign, chain):
     worker = chain[0].worker
 
-    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    found = exclusion_preview(campaign=campaign, workers=[worker], slot_cost=Decimal("0.12"))
     assert undo_preview(chain[0]).discards == 3
     moved = exclude_worker(campaign=campaign, worker=worker, reason="careless", actor=None, at=NOON)
 

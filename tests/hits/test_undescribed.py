@@ -116,7 +116,7 @@ def test_the_preview_of_an_exclusion_knows_that_it_may_open_the_image_again(task
     first, *_ = [say(task, "" if reason else TEXT, reason=reason) for reason in said]
     campaign, worker = task.campaign, first.worker
 
-    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    found = exclusion_preview(campaign=campaign, workers=[worker], slot_cost=Decimal("0.12"))
     exclude_worker(campaign=campaign, worker=worker, reason="careless", actor=None, at=NOON)
 
     missing = open_work(campaign).missing

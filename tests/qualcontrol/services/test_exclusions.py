@@ -28,7 +28,6 @@ from qualcontrol.services.exclusions import (
     decline_proposal,
     exclude_worker,
     exclusion_preview,
-    exclusions_preview,
     pause_worker,
     propose_exclusion,
     record_appeal,
@@ -100,7 +99,7 @@ def reinstate(campaign, worker):
 
 
 def preview(campaign, worker):
-    return exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    return exclusion_preview(campaign=campaign, workers=[worker], slot_cost=Decimal("0.12"))
 
 
 def acts():
@@ -362,7 +361,7 @@ def test_exclusion_preview_of_several_workers_counts_what_is_missing_after_them(
     task = TaskFactory(campaign=campaign, wanted=3)
     workers = [ResponseFactory(task=task).worker for _ in range(3 + surplus)][:2]
 
-    found = exclusions_preview(campaign=campaign, workers=workers, slot_cost=Decimal("0.12"))
+    found = exclusion_preview(campaign=campaign, workers=workers, slot_cost=Decimal("0.12"))
     for worker in workers:
         exclude(campaign, worker)
 
@@ -375,7 +374,7 @@ def test_exclusion_preview_counts_slots_of_several_images(worker):
     for _ in range(4):
         ResponseFactory(task__campaign=campaign, worker=worker)
 
-    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.60"))
+    found = exclusion_preview(campaign=campaign, workers=[worker], slot_cost=Decimal("0.60"))
 
     assert (found.slots, found.cost) == (2, Decimal("1.20"))
 
