@@ -42,13 +42,13 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
-from qualcontrol.services.discards import discard_and_log, not_rejected, open_rounds
+from qualcontrol.services.discards import discard_and_log, log, not_rejected, open_rounds
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
     AlreadyJudged,
     CannotAsk,
     CannotReject,
-    ReasonMissing,
+    text_given,
 )
 from qualcontrol.services.exclusions import discard_excluded, to_discard
 from qualcontrol.services.held_payments import end_if_judged
@@ -127,8 +127,8 @@ def keep_judgement(
     Raises AlreadyJudged, ReasonMissing.
     """
     verdict, reason = Verdict(verdict), reason.strip()
-    if verdict == Verdict.BAD and not reason:
-        raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
+    if verdict == Verdict.BAD:
+        reason = text_given(reason, "what is wrong: a bad verdict needs a reason")
     response = locked_response(response.pk)
     campaign = response.task.campaign
     lock_check_share(campaign)
@@ -268,23 +268,14 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
 
     Raises ReasonMissing, and CannotReject if the response counts: responses in use are paid.
     """
-    reason = reason.strip()
-    if not reason:
-        raise ReasonMissing("Enter a reason for the rejection: the worker will read it.")
+    reason = text_given(reason, "a reason for the rejection: the worker will read it")
     response = locked_response(response.pk)
     if response.status != ResponseStatus.DISCARDED:
         raise CannotReject("Only discarded responses can be rejected. Work that is used is paid.")
     campaign = response.task.campaign
     if not not_rejected(Response.objects.filter(pk=response.pk), campaign).exists():
         raise CannotReject("A rejection of this response's assignment is already scheduled.")
-    Decision.objects.create(
-        response=response,
-        campaign=campaign,
-        act=Act.REJECT,
-        reason=reason,
-        actor=actor,
-        at=at,
-    )
+    log([response], campaign=campaign, act=Act.REJECT, reason=reason, actor=actor, at=at)
 
 
 def ask_second_opinion(

@@ -19,7 +19,6 @@ from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import (
     Act,
     Assessment,
-    Decision,
     Gold,
     GoldAnswer,
     Judgement,
@@ -28,12 +27,12 @@ from qualcontrol.models import (
     Verdict,
 )
 from qualcontrol.review.judging import discard_bad
-from qualcontrol.services.discards import not_rejected, open_rounds, restore_and_log
+from qualcontrol.services.discards import log, not_rejected, open_rounds, restore_and_log
 from qualcontrol.services.errors import (
     AlreadyJudged,
     CannotRestore,
     NothingToTakeBack,
-    ReasonMissing,
+    text_given,
 )
 from qualcontrol.services.exclusions import (
     discard_excluded,
@@ -148,7 +147,7 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
         defaults={"campaign": campaign, "reviewer": reviewer, "until": at + RESERVED_FOR},
     )
     if check.verdict:
-        _log(response, Act.TAKE_BACK, reviewer, "", at)
+        log([response], campaign=campaign, act=Act.TAKE_BACK, reason="", actor=reviewer, at=at)
         SpotCheck.objects.filter(pk=check.pk).update(verdict="", reason="", judged_at=None)
         if check.verdict == Verdict.BAD:
             _restore(response, reviewer, "verdict taken back", at)
@@ -184,7 +183,7 @@ def change_verdict(
     Raises AlreadyJudged if it has this verdict, NothingToTakeBack if it has none, ReasonMissing.
     """
     campaign = response.task.campaign
-    counts = _change_verdict(response, Verdict(verdict), reason.strip(), actor, at)
+    counts = _change_verdict(response, Verdict(verdict), reason, actor, at)
     count_and_decide(campaign=campaign, at=at)
     return counts
 
@@ -193,8 +192,7 @@ def change_verdict(
 def _change_verdict(
     response: Response, verdict: Verdict, reason: str, actor: User, at: datetime
 ) -> bool:
-    if not reason:
-        raise ReasonMissing("Enter a reason for the change. It is kept in the decision log.")
+    reason = text_given(reason, "a reason for the change. It is kept in the decision log")[:300]
     response = locked_response(response.pk)
     campaign = response.task.campaign
     lock_check_share(campaign)
@@ -203,7 +201,6 @@ def _change_verdict(
         raise NothingToTakeBack("This response has no verdict yet. Judge it in the review queue.")
     if check.verdict == verdict:
         raise AlreadyJudged(f"This response is already judged {verdict.label.lower()}.")
-    reason = reason[:300]
     SpotCheck.objects.filter(pk=check.pk).update(
         verdict=verdict,
         reason=reason if verdict == Verdict.BAD else "",
@@ -211,7 +208,7 @@ def _change_verdict(
         is_changed=True,
     )
     act = Act.JUDGE_GOOD if verdict == Verdict.GOOD else Act.JUDGE_BAD
-    _log(response, act, actor, reason, at)
+    log([response], campaign=campaign, act=act, reason=reason, actor=actor, at=at)
     # Reviewers are measured by the verdict that holds.
     Gold.objects.filter(response=response).update(verdict=verdict, reason=reason)
     restored = restored_with(response, is_bad=verdict == Verdict.BAD)
@@ -244,9 +241,7 @@ def _change_verdict(
 @transaction.atomic
 def restore_response(*, response: Response, reason: str, actor: User, at: datetime) -> None:
     """Let a discarded response count again. Raises CannotRestore, ReasonMissing."""
-    reason = reason.strip()
-    if not reason:
-        raise ReasonMissing("Enter a reason. It is kept in the decision log.")
+    reason = text_given(reason, "a reason. It is kept in the decision log")
     response = locked_response(response.pk)
     lock_check_share(response.task.campaign)
     if response.status == ResponseStatus.SUBMITTED:
@@ -294,14 +289,3 @@ def _obstacle(response: Response) -> str:
     if not continues_chain(response):
         return "It does not build on the last version that counts, so it stays discarded."
     return ""
-
-
-def _log(response: Response, act: Act, actor: User, reason: str, at: datetime) -> None:
-    Decision.objects.create(
-        campaign=response.task.campaign,
-        act=act,
-        response=response,
-        reason=reason,
-        actor=actor,
-        at=at,
-    )
