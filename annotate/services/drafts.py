@@ -9,13 +9,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from pydantic import ValidationError
 
 from accounts.models import Team
 from accounts.services.teams import first_team
-from annotate.kinds.reading import CampaignFileError, parse_plan
+from annotate.campaign_file import fair_hit
+from annotate.kinds.reading import CampaignFileError, filled, merged, parse_plan
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.campaigns import change_campaign, create_campaigns
 from corpora.errors import DomainError
+from corpora.language.text import SENTENCE_WORDS, CaptionRules
 
 
 class DraftChanged(DomainError):
@@ -66,6 +69,34 @@ def value_at(file: Mapping[str, Any], path: str) -> Any:
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def proposed_hit(draft: CampaignDraft) -> dict[str, Any]:
+    """What the step of reward and budget proposes for `hit.` keys that the draft does not have yet:
+    a reward and a time that suit long captions, and no reward for one's own people. Empty once a
+    step that asks for the reward was stored."""
+    if {"reward", "short"} & {*draft.visited}:
+        return {}
+    whole, proposed = filled(draft.file), dict[str, Any]()
+    try:
+        captions = CaptionRules.model_validate(whole["captions"])
+    except ValidationError:
+        captions = None
+    if captions is not None and captions.usual_words > SENTENCE_WORDS:
+        proposed = fair_hit(captions)
+    if whole["workers"].get("who") == "own":
+        proposed["reward"] = "0.00"
+    return {
+        key: value
+        for key, value in proposed.items()
+        if value_at(draft.file, f"hit.{key}") is None and f"hit.{key}" not in draft.unfinished
+    }
+
+
+def file_so_far(draft: CampaignDraft) -> dict[str, Any]:
+    """The draft's file with what is proposed."""
+    proposed = proposed_hit(draft)
+    return merged(draft.file, {"hit": proposed}) if proposed else dict(draft.file)
 
 
 def fingerprint(draft: CampaignDraft, paths: Collection[str]) -> str:

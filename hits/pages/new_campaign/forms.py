@@ -24,10 +24,9 @@ from annotate.kinds.wizard import (
 )
 from annotate.models import Campaign
 from annotate.services.campaigns import name_refusal
-from annotate.services.drafts import value_at
+from annotate.services.drafts import proposed_hit, value_at
 from annotate.services.names import address_of
 from corpora.language.languages import LANGUAGES
-from hits.pages.new_campaign.proposals import proposed_hit
 from hits.pages.new_campaign.step_form import (
     Entries,
     StepForm,

@@ -14,10 +14,9 @@ from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.kinds.reading import CampaignFileError, parse_plan
 from annotate.models import Campaign, CampaignDraft, CampaignStatus, Selection
 from annotate.queries.keywords import has_classes
-from annotate.services.drafts import value_at
+from annotate.services.drafts import file_so_far, value_at
 from corpora.wording import counted
 from hits.mturk.endpoints import is_amazons
-from hits.pages.new_campaign.proposals import file_so_far
 from hits.pages.new_campaign.steps import BY_NAME, Step
 from hits.queries.costs import (
     MINIMUM_WAGE,

@@ -17,10 +17,10 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_first
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, CampaignDraft, Task
+from annotate.services.drafts import file_so_far
 from annotate.services.practice import Question, practice_images
 from corpora.errors import DomainError
 from hits.mturk.endpoints import endpoint_of
-from hits.pages.new_campaign.proposals import file_so_far
 from hits.pages.task_page.page import common, framed, item, with_instructions
 from hits.pages.task_page.practice import shown
 from hits.services.hit_pages import FrameParameters
