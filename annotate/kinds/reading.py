@@ -4,6 +4,8 @@ An unknown key or an invalid value is an error that names the key. A file for se
 makes one campaign for each, over the same images.
 """
 
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,8 +19,8 @@ from annotate.kinds.wording import in_language
 from corpora.errors import DomainError
 from corpora.language.languages import ENGLISH, LANGUAGE_TAG, checked_tag
 from corpora.language.text import PARAGRAPH
-from corpora.reading.files import open_text, printable, short
-from corpora.reading.toml_files import parse_toml
+from corpora.reading.files import MalformedFile, open_text, printable, short
+from corpora.reading.json_files import unstorable
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -184,6 +186,8 @@ def _explain(fault: Any, section: str) -> str:
 
 
 LANGUAGES, TRANSLATIONS = "languages", "translations"
+# At the end of an error of `tomllib`.
+AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 # What may differ between the languages.
 TRANSLATED = ("hit", "captions", "instructions", "practice", "writing")
 
@@ -199,6 +203,23 @@ def read_plan(path: Path) -> Plan:
     """The campaigns of the file at `path`; raises MalformedFile and CampaignFileError."""
     with open_text(path) as text:
         return parse_plan(parse_toml(str(path), text.read()))
+
+
+def parse_toml(name: str, text: str) -> dict[str, Any]:
+    """The values of a TOML document; raises MalformedFile."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = AT_LINE.search(str(error))
+        line = int(match[1]) if match else None
+        raise MalformedFile(name, f"not TOML: {AT_LINE.sub('', str(error))}", line) from error
+    except RecursionError as error:
+        raise MalformedFile(name, "the TOML is nested too deeply") from error
+    except ValueError as error:
+        raise MalformedFile(name, "a number or a date is out of range") from error
+    if reason := unstorable(values):
+        raise MalformedFile(name, f"a text in it {reason}")
+    return values
 
 
 def parse_plan(values: Mapping[str, Any]) -> Plan:

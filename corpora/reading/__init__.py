@@ -3,7 +3,7 @@
 - `files` opens a file and detects its encoding
 - `tables` reads CSV and similar tables
 - `blocks` reads large CSV files as columns
-- `json_files` and `toml_files` read whole documents
+- `json_files` reads whole documents
 - `entries` reads a list of entries from a table, JSON lines or a JSON array
 
 Every fault of a file is raised as MalformedFile, with the line number that an editor shows

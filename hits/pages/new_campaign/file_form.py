@@ -9,9 +9,8 @@ from pydantic import BaseModel
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_plan
+from annotate.kinds.reading import CampaignFileError, parse_plan, parse_toml
 from corpora.reading.files import MalformedFile, decoded
-from corpora.reading.toml_files import parse_toml
 
 # What the validator says, and what pages say; the first that fits.
 WORDS = [
