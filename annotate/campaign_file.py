@@ -6,7 +6,7 @@ Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 import math
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -288,9 +288,6 @@ class Flags(Section):
     seconds: float = Field(default=8, ge=0, description="on the page, at least")
 
 
-KindSection = TypeVar("KindSection", bound=Section)
-
-
 class CampaignConfig(Section):
     """A whole campaign file.
 
@@ -382,10 +379,6 @@ class CampaignConfig(Section):
             )
         return self
 
-    def section_of_kind(self, name: str, model: type[KindSection]) -> KindSection:
-        """The section that belongs to the kind of task with this name."""
-        return model.model_validate((self.model_extra or {}).get(name, {}))
-
     @property
     def of_tasks(self) -> dict[str, Any]:
         """What the tasks are made from, the section of the task type included."""
@@ -397,3 +390,13 @@ class CampaignConfig(Section):
     def wanted(self) -> int:
         """Responses per task."""
         return self.responses or self.references + self.baselines
+
+
+class KindSection(Section):
+    """The section of a task type, under the task type's name."""
+
+    key: ClassVar[str]
+
+    @classmethod
+    def of(cls, config: CampaignConfig) -> Self:
+        return cls.model_validate((config.model_extra or {}).get(cls.key, {}))

@@ -17,7 +17,7 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext
 
 from accounts.models import Team
-from annotate.campaign_file import CampaignConfig, Hit, Section
+from annotate.campaign_file import CampaignConfig, Hit, KindSection
 from annotate.exports.files import Files, documents, seconds_file, without_workers, write_files
 from annotate.exports.images import keywords_file
 from annotate.exports.tables import Asked, Extra, Table
@@ -98,7 +98,7 @@ class TaskKind(ABC):
     answers_name: ClassVar[str]
 
     # The campaign file: the section of the same name, its defaults, and its presets.
-    section: ClassVar[type[Section] | None] = None
+    section: ClassVar[type[KindSection] | None] = None
     defaults: ClassVar[Mapping[str, Any]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     # The presets in words, for the form in which a person chooses one.
@@ -169,9 +169,7 @@ class TaskKind(ABC):
 
     def rules(self, config: CampaignConfig) -> Any:
         """The task type's section of the campaign file, or None."""
-        if self.section is None:
-            return None
-        return config.section_of_kind(self.name, self.section)
+        return self.section.of(config) if self.section else None
 
     def responses_of(self, section: Any) -> int | None:  # noqa: ARG002
         """The number of responses to each task, if the section of the campaign file says it."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from annotate.kinds.boxes import numbered_boxes
-from annotate.kinds.correspondence.answers import WordKind, as_value, box_value, rules_of
+from annotate.kinds.correspondence.answers import Correspondences, WordKind, as_value, box_value
 from annotate.models import Campaign, ObjectClass, Response
 from corpora.language.tokens import tokens
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
@@ -93,7 +93,7 @@ class _LinkJudge:
 
     def __init__(self, campaign: Campaign) -> None:
         self.known = _class_names(campaign)
-        self.parts = rules_of(campaign.config).parts
+        self.parts = Correspondences.of(campaign.config).parts
 
     def __call__(self, response: Response) -> str:
         image, caption = response.task.image_id, response.task.subject

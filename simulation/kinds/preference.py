@@ -65,7 +65,7 @@ def _plain(text: str) -> str:
 
 
 def _order(campaign: Campaign) -> list[str]:
-    section = campaign.config.section_of_kind("preference", Preference)
+    section = Preference.of(campaign.config)
     return [source.name for source in section.sources]
 
 

@@ -439,6 +439,10 @@ def test_its_steps_set_keys_of_the_campaign_file(kind):
     assert all(set(fields.details) <= set(fields.fields) for fields in kind.steps.values())
 
 
+def test_its_section_has_its_name(kind):
+    assert kind.section is None or kind.section.key == kind.name
+
+
 def test_its_presets_have_words(kind):
     assert kind.presets.keys() == kind.presets_in_words.keys()
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from annotate.campaign_file import CampaignConfig, Section
+from annotate.campaign_file import KindSection
 from corpora.language.text import gettext_noop
 
 
-class Correspondences(Section):
+class Correspondences(KindSection):
     """Which boxes and captions are used, and how workers' links are combined."""
+
+    key: ClassVar[str] = "correspondence"
 
     parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
     images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")
@@ -19,10 +21,6 @@ class Correspondences(Section):
     aggregation: Literal["dawid-skene", "majority"] = Field(
         default="dawid-skene", description="how responses are combined"
     )
-
-
-def rules_of(config: CampaignConfig) -> Correspondences:
-    return config.section_of_kind("correspondence", Correspondences)
 
 
 BOX = "box:"

@@ -8,7 +8,13 @@ from annotate.campaign_file import CampaignConfig
 from annotate.images.copies import display_url
 from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence import brackets
-from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links, rules_of
+from annotate.kinds.correspondence.answers import (
+    KIND_LABELS,
+    Correspondences,
+    WordKind,
+    kinds,
+    links,
+)
 from annotate.kinds.correspondence.brackets import bracketed
 from annotate.kinds.correspondence.writing import box_id
 from annotate.models import ReleasedImage, Response, Task
@@ -45,7 +51,7 @@ def script_texts() -> dict[str, str]:
 
 def boxes_of(task: Task, config: CampaignConfig) -> list[NumberedBox]:
     """The boxes that the page of a task shows."""
-    return numbered_boxes([task.image_id], parts=rules_of(config).parts)[task.image_id]
+    return numbered_boxes([task.image_id], parts=Correspondences.of(config).parts)[task.image_id]
 
 
 def judge_payload(response: Response) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from annotate.kinds.correspondence.answers import (
     as_value,
     box_value,
     parse,
-    rules_of,
 )
 from annotate.kinds.correspondence.caption_sets import set_named, set_of_release
 from annotate.kinds.correspondence.display import (
@@ -152,9 +151,10 @@ class CorrespondenceKind(TaskKind):
         """A task for each caption in the set that has words, and whose image has boxes to show."""
         config = campaign.config
         assert campaign.caption_set is not None, "see material"
-        captions = list(_chosen(campaign.caption_set, rules_of(config)))
+        rules = Correspondences.of(config)
+        captions = list(_chosen(campaign.caption_set, rules))
         images = {caption.image_id for caption in captions}
-        boxes = numbered_boxes(images, parts=rules_of(config).parts)
+        boxes = numbered_boxes(images, parts=rules.parts)
         names = {} if is_english(config.language) else names_in(config.language)
         for caption in captions:
             if boxes[caption.image_id] and tokens(caption.text):

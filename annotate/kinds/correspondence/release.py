@@ -23,7 +23,7 @@ from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence import writing
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
 from annotate.kinds.correspondence.agreement import alpha, units
-from annotate.kinds.correspondence.answers import Referent, Words, rules_of
+from annotate.kinds.correspondence.answers import Correspondences, Referent, Words
 from annotate.kinds.correspondence.writing import Picture, Sentence
 from annotate.kinds.freezing import (
     Candidate,
@@ -41,7 +41,7 @@ ABOUT = ("width", "height", "file_name", "coco_url")
 
 def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
     """Save the release's rows, its statistics and its files."""
-    config = rules_of(release.campaign.config)
+    config = Correspondences.of(release.campaign.config)
     drawn = as_submitted(drawn)
     boxes = numbered_boxes({task.image_id for task, _ in drawn}, parts=config.parts)
     answers = [_by_worker(responses, boxes[task.image_id], numbers) for task, responses in drawn]

@@ -39,7 +39,7 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     marked: list[Marked] = []
     entries = [list(_entries(of_task, numbers, marked)) for of_task in drawn]
     save_items(release, drawn, numbers, ({"comparisons": of_image} for of_image in entries))
-    rules = release.campaign.config.section_of_kind("preference", Preference)
+    rules = Preference.of(release.campaign.config)
     criteria = [_figures(criterion, drawn, rules, release.seed) for criterion in rules.criteria]
     words = {"alpha_of_wrong_words": rounded(marks_alpha(marked))} if rules.marks else {}
     save_figures(release, {"pairs": rules.pairs, **words, "criteria": criteria})

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from annotate.campaign_file import CampaignConfig, Section
+from annotate.campaign_file import CampaignConfig, KindSection, Section
 from annotate.kinds.rating.marks import MARKS
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
@@ -101,7 +101,7 @@ class Question(Section):
         return self.points[rating - 1] if self.points else rating
 
 
-class Judging(Section):
+class Judging(KindSection):
     """Whose captions are judged, of how many images, and whether words are marked."""
 
     sources: tuple[Source, ...] = Field(default=(), description="whose captions are rated")
@@ -110,8 +110,6 @@ class Judging(Section):
     marks: bool = Field(
         default=False, description="workers mark wrong words and write what is missing"
     )
-    # The section's name, for messages.
-    key: ClassVar[str]
 
     @model_validator(mode="after")
     def _sources_fit_on_a_page(self) -> Self:
@@ -148,10 +146,6 @@ class Rating(Judging):
         if asked and all(question.is_penalty for question in self.questions):
             raise ValueError("not all questions can be penalties")
         return self
-
-
-def rules_of(config: CampaignConfig) -> Rating:
-    return config.section_of_kind("rating", Rating)
 
 
 Ratings = Mapping[str, int]
@@ -201,7 +195,7 @@ IS_FLUENT = gettext_noop("Is it fluent?")
 
 def questions_of(config: CampaignConfig) -> tuple[Question, ...]:
     """The questions of the campaign's file, or else those of COCO's challenge in its language."""
-    if own := rules_of(config).questions:
+    if own := Rating.of(config).questions:
         return own
     if is_english(config.language):
         return QUESTIONS

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext, ngettext
 
 from accounts.models import Team
-from annotate.campaign_file import CampaignConfig, Section
+from annotate.campaign_file import CampaignConfig, KindSection
 from annotate.exports.files import stored_files
 from annotate.exports.tables import Table
 from annotate.kinds.base import (
@@ -30,7 +30,6 @@ from annotate.kinds.rating.answers import (
     parse,
     questions_of,
     ratings_of,
-    rules_of,
 )
 from annotate.kinds.rating.marks import (
     MARKS,
@@ -114,7 +113,7 @@ class RatingKind(TaskKind):
     subject_name = "image"
     answer_name = "set of ratings"
     answers_name = "sets of ratings"
-    section: ClassVar[type[Section] | None] = Rating
+    section: ClassVar[type[KindSection] | None] = Rating
     defaults: ClassVar[Mapping[str, Any]] = {
         "responses": 3,
         "hit": {
@@ -225,7 +224,7 @@ class RatingKind(TaskKind):
     def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
         questions = questions_of(config)
         return {
-            "own_questions": rules_of(config).questions,
+            "own_questions": Rating.of(config).questions,
             "questions": [gettext(question.text) for question in questions],
         }
 
@@ -341,7 +340,7 @@ class RatingKind(TaskKind):
         return tables(release)
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
-        yield from rules_of(campaign.config).methods()
+        yield from Rating.of(campaign.config).methods()
         for question in questions_of(campaign.config):
             labels = ", ".join(question.labels)
             yield f"Question {question.name}: “{question.text}” Answers from 1: {labels}."

@@ -27,9 +27,9 @@ from annotate.kinds.freezing import (
 from annotate.kinds.rating.answers import (
     TOTAL,
     Question,
+    Rating,
     points_of,
     questions_of,
-    rules_of,
     scored_names,
 )
 from annotate.kinds.rating.marks import MARKS, Marked
@@ -185,7 +185,7 @@ def _shown(captions: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
 
 def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
     """Agreement, scores and differences of the whole release."""
-    rules = rules_of(release.campaign.config)
+    rules = Rating.of(release.campaign.config)
     sources = [source.name for source in rules.sources]
     words = marks_alpha(caption.marked for caption in captions if caption.marked)
     alphas = {name: alpha(captions, name) for name in names}

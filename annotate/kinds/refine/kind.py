@@ -9,7 +9,7 @@ from django.db.models import Q
 from pydantic import Field, model_validator
 
 from accounts.models import Team
-from annotate.campaign_file import CampaignConfig, Section
+from annotate.campaign_file import CampaignConfig, KindSection
 from annotate.exports.tables import Table
 from annotate.kinds.base import (
     AnswerMissing,
@@ -48,8 +48,10 @@ from corpora.language.languages import language_of
 from corpora.language.text import gettext_noop, normalise, problems
 
 
-class Refine(Section):
+class Refine(KindSection):
     """What the first round begins with, and how many rounds there are."""
+
+    key: ClassVar[str] = "refine"
 
     draft_set: str | None = Field(
         default=None, min_length=1, description="caption set with the drafts"
@@ -70,10 +72,6 @@ class Refine(Section):
         if self.draft_set and self.draft_release:
             raise ValueError("name draft_set or draft_release, not both")
         return self
-
-
-def rules_of(config: CampaignConfig) -> Refine:
-    return config.section_of_kind("refine", Refine)
 
 
 def drafts(rules: Refine, team: Team, language: str) -> Mapping[int, dict[str, str]]:
@@ -240,14 +238,14 @@ class RefineKind(TaskKind):
         return super().material(config, at, team)
 
     def language_of_material(self, config: CampaignConfig, team: Team) -> str:
-        name = rules_of(config).draft_release
+        name = Refine.of(config).draft_release
         return Release.objects.of_team(team).filter(name=name).one_language() if name else ""
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """A task for each selected image, with its draft as payload, if it has one."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
-        given = drafts(rules_of(config), campaign.team, config.language)
+        given = drafts(Refine.of(config), campaign.team, config.language)
         for number, image in campaign.selection.selected.values_list("position", "image_id"):
             yield new_task(
                 campaign,
@@ -317,7 +315,7 @@ class RefineKind(TaskKind):
         return str(answer["base"])
 
     def waits_for_verdict(self, config: CampaignConfig) -> bool:
-        return rules_of(config).waits_for_verdict
+        return Refine.of(config).waits_for_verdict
 
     def text(self, answer: Any) -> str | None:
         """What the worker wrote: the words that the version before does not have."""
@@ -355,7 +353,7 @@ class RefineKind(TaskKind):
         return tables(release)
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
-        rules = rules_of(campaign.config)
+        rules = Refine.of(campaign.config)
         opens = "judged good" if rules.waits_for_verdict else "submitted"
         yield (
             f"Rounds of each text: {rules.rounds}, each by another worker, who edited the text of "

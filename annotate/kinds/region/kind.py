@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from pydantic import Field, model_validator
 
 from accounts.models import Team
-from annotate.campaign_file import CampaignConfig, Section, Share
+from annotate.campaign_file import CampaignConfig, KindSection, Share
 from annotate.exports.files import Files
 from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_url
@@ -91,8 +91,10 @@ IMAGES = StepFields(
 )
 
 
-class Region(Section):
+class Region(KindSection):
     """Which boxes of the images workers describe. Sizes are shares of the image's area."""
+
+    key: ClassVar[str] = "region"
 
     classes: tuple[str, ...] = Field(
         default=(), description="names or labels of the boxes' classes; empty: all"
@@ -160,10 +162,6 @@ def _is_inside(box: NumberedBox, other: NumberedBox) -> bool:
         and box.x_max <= other.x_max
         and box.y_max <= other.y_max
     )
-
-
-def rules_of(config: CampaignConfig) -> Region:
-    return config.section_of_kind("region", Region)
 
 
 def region_of(box: NumberedBox, image: int) -> dict[str, Any]:
@@ -315,7 +313,7 @@ class RegionKind(CaptionKind):
         return self.files
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
-        rules = rules_of(campaign.config)
+        rules = Region.of(campaign.config)
         classes = f"the classes {', '.join(rules.classes)}" if rules.classes else "all classes"
         parts = "with" if rules.parts else "without"
         depictions = {"with": "taken, too", "without": "left out", "only": "taken alone"}
@@ -354,7 +352,7 @@ def _regions(
     CampaignNotPossible."""
     places = dict(selection.selected.values_list("image_id", "position").order_by("position"))
     is_empty = True
-    for image, boxes in chosen_boxes(places, rules_of(config)):
+    for image, boxes in chosen_boxes(places, Region.of(config)):
         for box in boxes:
             is_empty = False
             yield image, box, region_of(box, places[image])
