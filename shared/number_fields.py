@@ -4,6 +4,7 @@ types for the options of commands."""
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -72,3 +73,12 @@ def duration(text: str) -> float:
     if not 0 < value <= LONGEST_SECONDS:
         raise ArgumentTypeError(f"{text} is not above 0 and up to {LONGEST_SECONDS}")
     return value
+
+
+def dollars(text: str) -> Decimal:
+    """The type of an option: an amount in US dollars."""
+    try:
+        amount: Decimal = AmountField().clean(text)
+    except forms.ValidationError:
+        raise ArgumentTypeError(f"{text} is not an amount of dollars. {HOW}") from None
+    return amount

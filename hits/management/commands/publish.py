@@ -1,3 +1,4 @@
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -6,9 +7,9 @@ from django.utils import timezone
 from accounts.management.base import DomainCommand
 from annotate.management.base import campaign_named
 from corpora.wording import counted
-from hits.management.base import dollars
 from hits.reconcile.reconciler import sync_moved
 from hits.services.lifecycle import publish, terms_of
+from shared.number_fields import dollars
 
 
 class Command(DomainCommand):
@@ -24,12 +25,13 @@ class Command(DomainCommand):
         )
         parser.add_argument(
             "--cost",
+            type=dollars,
             metavar="DOLLARS",
             help="publish only if the campaign's estimated cost is still this, as `estimate` shows "
             "it",
         )
 
-    def handle(self, *, campaign: str, confirm: bool, cost: str | None, **_: Any) -> None:
+    def handle(self, *, campaign: str, confirm: bool, cost: Decimal | None, **_: Any) -> None:
         found = campaign_named(campaign)
         terms = terms_of(found)
         publish(
@@ -37,7 +39,7 @@ class Command(DomainCommand):
             actor=None,
             at=timezone.now(),
             confirmed=confirm,
-            seen=terms if cost is None else terms._replace(cost=dollars(cost)),
+            seen=terms if cost is None else terms._replace(cost=cost),
         )
         sync = sync_moved(found)
         self.stdout.write(

@@ -240,8 +240,8 @@ def test_the_command_publishes_at_the_given_cost_only(requester):
     campaign = make_campaign(tasks=1, status="DRAFT")
 
     with pytest.raises(CommandError, match="costs about"):
-        call_command("publish", campaign.slug, cost="0.35")
-    call_command("publish", campaign.slug, cost="0.36")
+        call_command("publish", campaign.slug, "--cost=0.35")
+    call_command("publish", campaign.slug, "--cost=0.36")
 
     campaign.refresh_from_db()
     assert campaign.status == "RUNNING"
