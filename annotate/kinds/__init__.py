@@ -19,12 +19,3 @@ _all: list[TaskKind] = [
 KINDS = {kind.name: kind for kind in _all}
 # The task type of campaign files that name none.
 DEFAULT_KIND = _all[0].name
-
-__all__ = [
-    "DEFAULT_KIND",
-    "KINDS",
-    "AnswerMissing",
-    "AnswerRefused",
-    "CampaignNotPossible",
-    "TaskKind",
-]

@@ -15,18 +15,6 @@ from qualcontrol.flags.flag import BREAKS_RULES, Flag, codes
 from qualcontrol.flags.image import agreement_flags, wording_flags
 from qualcontrol.flags.writing import OF_WHOLE_TEXTS, Keywords, no_keywords, writing_flags
 
-__all__ = [
-    "BREAKS_RULES",
-    "Conduct",
-    "Flag",
-    "Neighbour",
-    "Neighbours",
-    "agreement_flags",
-    "codes",
-    "image_flags",
-    "lasting_flags",
-]
-
 
 def lasting_flags(
     answer: Neighbour,
