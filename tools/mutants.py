@@ -82,8 +82,13 @@ PARTS = {
         ],
     ),
     "rights": Part(
-        ["accounts/models.py", "accounts/pages/signed_in.py", "accounts/services/teams.py"],
-        ["tests/accounts/services", "tests/accounts/pages", "tests/config/test_rights.py"],
+        ["accounts/models.py", "accounts/rights.py", "accounts/services/teams.py"],
+        [
+            "tests/accounts/services",
+            "tests/accounts/pages",
+            "tests/accounts/test_rights.py",
+            "tests/config/test_rights.py",
+        ],
     ),
 }
 OPPOSITES: dict[type[ast.AST], type[Any]] = {

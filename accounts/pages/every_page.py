@@ -11,7 +11,7 @@ from django.utils.http import escape_leading_slashes
 
 from accounts.models import Right, Team
 from accounts.pages.errors import too_large
-from accounts.pages.signed_in import FORM_TEAM, current_team, rights_in
+from accounts.rights import FORM_TEAM, current_team, rights_in
 from shared.requests import Middleware
 from shared.version import software_version
 

@@ -21,16 +21,8 @@ from accounts.models import Membership, Right, Team, TeamRole
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
 from accounts.pages.sign_in import NewAccountForm
-from accounts.pages.signed_in import (
-    CHOSEN_TEAM,
-    memberships_of,
-    posted,
-    refusals_shown,
-    require,
-    team_to_change,
-    team_with_key,
-    user_of,
-)
+from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.rights import CHOSEN_TEAM, memberships_of, require, team_to_change, team_with_key
 from accounts.services import teams as services
 from accounts.services.teams import send_invitation
 from corpora.errors import DomainError

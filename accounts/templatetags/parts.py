@@ -13,7 +13,7 @@ from django.template.defaulttags import CsrfTokenNode
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 
-from accounts.pages.signed_in import FORM_TEAM, current_team
+from accounts.rights import FORM_TEAM, current_team
 
 register = template.Library()
 

@@ -19,7 +19,7 @@ from accounts.api.idempotency import idempotent
 from accounts.api.lists import Filters, Pages
 from accounts.api.strict import APIView, ListAPIView, validated
 from accounts.models import Team
-from accounts.pages.signed_in import team_to_change
+from accounts.rights import team_to_change
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of
 from annotate.images.copies import display_url

@@ -11,7 +11,7 @@ from accounts.api.access import right_of
 from accounts.api.lists import Pages
 from accounts.api.strict import ListAPIView
 from accounts.models import Right
-from accounts.pages.signed_in import require
+from accounts.rights import require
 from annotate.models import Campaign
 from background.models import Job
 

@@ -15,7 +15,7 @@ from accounts.api.idempotency import idempotent
 from accounts.api.lists import Filters, Pages
 from accounts.api.strict import ListAPIView, RetrieveAPIView, validated
 from accounts.models import Team
-from accounts.pages.signed_in import team_to_change
+from accounts.rights import team_to_change
 from annotate.api.images import ImageSerializer
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.models import Image, Selection

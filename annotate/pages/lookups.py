@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from accounts.models import Right, Team
-from accounts.pages.signed_in import require
+from accounts.rights import require
 from annotate.models import Campaign, Release
 
 

@@ -18,7 +18,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import current_team, refusals_shown
+from accounts.pages.signed_in import refusals_shown
+from accounts.rights import current_team
 from annotate.exports.formats import FORMATS
 from annotate.exports.images import IMAGES, without_licence
 from annotate.exports.provenance import imports_of, quality_of

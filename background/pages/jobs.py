@@ -22,7 +22,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import current_team, refusals_shown, require, user_of
+from accounts.pages.signed_in import refusals_shown, user_of
+from accounts.rights import current_team, require
 from background.failures import end_failure
 from background.jobs import requests
 from background.jobs.requests import request_job, run_again

@@ -26,7 +26,7 @@ from accounts.api.idempotency import idempotent
 from accounts.api.lists import Filters
 from accounts.api.strict import GenericViewSet, validated
 from accounts.models import Right
-from accounts.pages.signed_in import rights_in, team_to_change
+from accounts.rights import rights_in, team_to_change
 from annotate.api.campaign_schema import campaign_file_schema
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.api.idempotency import idempotent
 from accounts.api.strict import APIView, validated
 from accounts.models import Right
-from accounts.pages.signed_in import rights_in
+from accounts.rights import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign, Worker
 from hits.models import MessageStatus, WorkerMessage

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import Right
 from accounts.pages.lists import FilterForm, choice, csv_file, page_of, search, wants_csv
-from accounts.pages.signed_in import current_team, rights_in
+from accounts.rights import current_team, rights_in
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, CampaignStatus, Release, Response, ResponseStatus
 from annotate.pages.lookups import campaign_of

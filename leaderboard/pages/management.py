@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, refusals_shown, require, team_to_change, user_of
+from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.rights import require, team_to_change
 from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of

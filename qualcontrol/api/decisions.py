@@ -15,7 +15,7 @@ from accounts.api.idempotency import idempotent
 from accounts.api.lists import BooleanFilter, Filters
 from accounts.api.strict import APIView, validated
 from accounts.models import Right
-from accounts.pages.signed_in import rights_in
+from accounts.rights import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign
 from qualcontrol.models import Act, Appeal, Decision

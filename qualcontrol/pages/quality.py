@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.pages.lists import FilterForm, choice, csv_file, day, search, stretch_of, wants_csv
-from accounts.pages.signed_in import rights_in
+from accounts.rights import rights_in
 from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
 from annotate.pages.lookups import campaign_of

@@ -10,7 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.pages.lists import FilterForm, choice, search, stretch_of
-from accounts.pages.signed_in import current_team, user_of
+from accounts.pages.signed_in import user_of
+from accounts.rights import current_team
 from annotate.exports.provenance import license_name
 from annotate.images.copies import display_url
 from annotate.images.files import original_url

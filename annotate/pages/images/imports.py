@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Team
 from accounts.pages.once import once
-from accounts.pages.signed_in import team_to_change, user_of
+from accounts.pages.signed_in import user_of
+from accounts.rights import team_to_change
 from annotate.models import Image
 from annotate.services import imports, own_images, uploads
 from annotate.services.names import address_of, free_name

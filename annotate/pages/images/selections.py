@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Right, Team
 from accounts.pages.lists import page_of, stretch_of
-from accounts.pages.signed_in import current_team, require, team_to_change, user_of
+from accounts.pages.signed_in import user_of
+from accounts.rights import current_team, require, team_to_change
 from annotate.models import Image, Procedure, SelectedImage, Selection
 from annotate.pages.images.browser import (
     PER_PAGE,

@@ -14,14 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right, Team
 from accounts.pages.once import once
-from accounts.pages.signed_in import (
-    posted,
-    refusals_shown,
-    require,
-    team_to_change,
-    teams_with,
-    user_of,
-)
+from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.rights import require, team_to_change, teams_with
 from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.pages.lookups import campaign_of
 from annotate.services.campaigns import CampaignChanged, create_campaigns

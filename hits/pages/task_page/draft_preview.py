@@ -11,7 +11,8 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from accounts.models import Right, Team
-from accounts.pages.signed_in import require, user_of
+from accounts.pages.signed_in import user_of
+from accounts.rights import require
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_first

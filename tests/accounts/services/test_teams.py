@@ -8,8 +8,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.test import Client
 
-from accounts.models import Invitation, Membership, Right, TeamChange, TeamRole
-from accounts.pages.signed_in import teams_with
+from accounts.models import Invitation, Membership, TeamChange, TeamRole
 from accounts.services import teams
 from accounts.services.teams import InvitationRefused, TeamRefused
 from annotate.models import CampaignDraft, Selection
@@ -107,16 +106,6 @@ def test_the_logs_of_the_users_own_teams_say_that_the_app_was_removed(team, ada)
 
     (entry,) = TeamChange.objects.all()
     assert (entry.team, entry.text) == (team, "Authenticator app of ada removed by an operator")
-
-
-def test_a_user_may_change_the_teams_of_their_roles_and_an_operator_every_team(rf, team, ada):
-    shown, other = TeamFactory.create_batch(2)
-    teams.add_member(team=shown, user=ada, role=TeamRole.VIEWER, at=NOON)
-    request, by_operator = rf.get("/"), rf.get("/")
-    request.user, by_operator.user = ada, UserFactory(team=False, is_superuser=True)
-
-    assert list(teams_with(request, Right.MANAGE)) == [team]
-    assert {team, shown, other} <= set(teams_with(by_operator, Right.MANAGE))
 
 
 def link_on(page):
