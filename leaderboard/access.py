@@ -1,19 +1,22 @@
-"""What submitters may open: the evaluation server, their own account, and nothing else.
+"""Who may open what of the evaluation server, for pages and the API; and what submitters may open:
+the evaluation server, their own account, and nothing else.
 
 Everything is closed to them unless it is listed here, so each new page of the dashboard is, too.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from rest_framework.request import Request
 
 from accounts.api.access import WithinScope
-from accounts.pages.errors import forbidden
-from leaderboard.models import Submitter
+from leaderboard.models import Challenge, Submitter
 
 # Pages of the user's own account, and of the evaluation server.
 OPEN_TO_SUBMITTERS = {
@@ -40,6 +43,24 @@ def submitter_of(user: Any) -> Submitter | None:
     return getattr(user, "submitter", None)
 
 
+def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
+    """The challenges that the user may see: everybody sees them from their opening on, and a
+    member of their team before it."""
+    challenges = Challenge.objects.select_related("release")
+    return challenges.opened(at) if submitter_of(user) else challenges.shown_to(user, at)
+
+
+def is_own(user: Any, challenge: Challenge) -> bool:
+    """Whether the challenge belongs to a team of the user's, who may then open all its pages."""
+    own = Challenge.objects.visible_to(user).filter(pk=challenge.pk)
+    return user.is_authenticated and submitter_of(user) is None and own.exists()
+
+
+def may_see_board(user: Any, challenge: Challenge) -> bool:
+    """Whether the user may see the board: everybody a published one, members of its team each."""
+    return challenge.is_published or is_own(user, challenge)
+
+
 class SubmittersSeeOnlyChallenges:
     """Refuses submitters every other page, and sends them from the start page to the challenges.
 
@@ -63,7 +84,7 @@ class SubmittersSeeOnlyChallenges:
             return None
         if name == settings.LOGIN_REDIRECT_URL:
             return redirect("leaderboard:challenges")
-        return forbidden(request)
+        raise PermissionDenied
 
 
 class IsResearcher(WithinScope):

@@ -17,10 +17,12 @@ from rest_framework.response import Response
 
 from accounts.api.access import WithinScope
 from accounts.api.strict import APIView, ListAPIView, RetrieveAPIView, validated
-from accounts.pages.signed_in import user_of
+from annotate.api.lookups import account_of
+from leaderboard.access import may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
-from leaderboard.pages.challenges import may_see_board, submit_upload, visible_to
 from leaderboard.queries import allowance_of, board_of, figures_of, image_list
+from leaderboard.services.submissions import submit_upload
+from leaderboard.tasks import ask_for_scores
 
 
 class AllowanceSerializer(serializers.Serializer[Any]):
@@ -199,8 +201,10 @@ class Submissions(OwnSubmissions, ListAPIView[Submission]):
         """Submit a results file. A file with a mistake gets status 409 and does not count."""
         challenge = challenge_for(request, name)
         given = validated(UploadSerializer, request)
-        user = user_of(request._request)
-        submission = submit_upload(challenge, user, at=timezone.now(), **given)
+        submission = submit_upload(
+            challenge=challenge, submitter=account_of(request), at=timezone.now(), **given
+        )
+        ask_for_scores()
         return Response(SubmissionSerializer(submission).data, status=status.HTTP_201_CREATED)
 
 

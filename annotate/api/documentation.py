@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
+from django.core import exceptions
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
@@ -12,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from accounts.api.schema import written
-from accounts.pages.errors import forbidden
 
 
 class SchemaView(SpectacularAPIView):
@@ -39,7 +39,7 @@ class DocumentationView(SpectacularSwaggerSplitView):
         if isinstance(error, NotAuthenticated):
             return redirect_to_login(self.request.get_full_path())
         if isinstance(error, PermissionDenied):
-            return forbidden(self.request._request)
+            raise exceptions.PermissionDenied from error
         return super().handle_exception(error)
 
 

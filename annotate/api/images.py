@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from accounts.api.lists import Filters, Pages
 from accounts.api.strict import APIView, ListAPIView, validated
 from accounts.models import Team
 from accounts.rights import team_to_change
-from annotate.api.jobs import JobDetailSerializer, accepted
+from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import account_of
 from annotate.images.copies import display_url
+from annotate.import_forms import FORMS, begin_import, filled_form
 from annotate.models import Image, ImageSource
-from annotate.pages.images.imports import FORMS, begin_import, filled_form
 from annotate.services.own_images import OwnCounts, OwnFile, import_own_files
 from corpora.reading.files import MalformedFile
 
@@ -234,4 +235,4 @@ class ImportList(APIView):
                 for name, said in form.errors.items()
             }
             raise serializers.ValidationError(errors)
-        return accepted(begin_import(request, chosen, form))
+        return accepted(begin_import(form, partial(begin, request, team=team)))

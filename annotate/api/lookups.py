@@ -12,6 +12,7 @@ from accounts.api.lists import Pages
 from accounts.api.strict import ListAPIView
 from accounts.models import Right
 from accounts.rights import require
+from annotate import lookups
 from annotate.models import Campaign
 from background.models import Job
 
@@ -32,10 +33,8 @@ def campaigns_of(request: Request) -> QuerySet[Campaign]:
 def campaign_of(request: Request, slug: str, view: object = None) -> Campaign:
     """The campaign of an address; raises Http404, and PermissionDenied without the right that the
     view's method needs."""
-    campaigns = campaigns_of(request).select_related("selection", "caption_set")
-    campaign = get_object_or_404(campaigns, slug=slug)
-    require(request, campaign.team, right_of(request, view))
-    return campaign
+    rows = Campaign.objects.select_related("selection", "caption_set")
+    return lookups.campaign_of(request, slug, may=right_of(request, view), rows=rows)
 
 
 def jobs_of(request: Request) -> QuerySet[Job]:

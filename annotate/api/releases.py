@@ -12,13 +12,13 @@ from rest_framework.request import Request
 from rest_framework.reverse import reverse
 
 from accounts.api.strict import APIView, GenericViewSet
+from annotate.downloads import UnknownExtra, stream_archive, stream_release_file
 from annotate.exports.formats import FORMATS
 from annotate.exports.provenance import imports_of
 from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
+from annotate.lookups import release_of
 from annotate.models import Release
-from annotate.pages.lookups import release_of
-from annotate.pages.releases import UnknownExtra, stream_archive, stream_release_file
 
 _files = sorted({file for kind in KINDS.values() for file in kind.files})
 JSON_FILES = [file for file in _files if file.endswith(".json")]

@@ -3,9 +3,7 @@
 Jobs write archives and reports, so that nobody waits.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import Any
 
 from django import forms
@@ -20,14 +18,14 @@ from accounts.models import Right
 from accounts.pages.lists import page_of
 from accounts.pages.signed_in import refusals_shown
 from accounts.rights import current_team
+from annotate.downloads import stream_archive, stream_release_file
 from annotate.exports.formats import FORMATS
 from annotate.exports.images import IMAGES, without_licence
 from annotate.exports.provenance import imports_of, quality_of
-from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
-from annotate.kinds.exporting import content_of, export_archive, extras_of
+from annotate.kinds.exporting import extras_of
+from annotate.lookups import release_of
 from annotate.models import Release
-from annotate.pages.lookups import release_of
 from annotate.queries.releases import withdrawn_in
 from annotate.services.reports import report_folder
 from background.jobs.requests import ARCHIVES_ARE_KEPT
@@ -94,26 +92,6 @@ def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpRes
     return stream_release_file(release_of(request, name), file)
 
 
-CONTENT_TYPES = {
-    ".csv": "text/csv; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/json",
-    ".md": "text/markdown; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",
-}
-
-
-def stream_release_file(release: Release, file: str) -> StreamingHttpResponse:
-    """The streamed file; raises Http404 if there is no such file."""
-    files = KINDS[release.campaign.kind].downloads(release)
-    if file not in files:
-        raise Http404(f"This release has no file {file!r}.")
-    content_type = CONTENT_TYPES[PurePosixPath(file).suffix]
-    response = StreamingHttpResponse(files[file](release), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{release.name}-{file}"'
-    return response
-
-
 MOST_SHOWN = 10
 
 
@@ -166,10 +144,6 @@ def exports_of(release: Release) -> QuerySet[Job]:
     return jobs.filter(written | ~Q(status="DONE"))[:MOST_SHOWN]
 
 
-class UnknownExtra(DomainError):
-    """The request asks for an extra that does not exist."""
-
-
 @require_safe
 def release_archive(request: HttpRequest, name: str, file_format: str) -> HttpResponseBase:
     """Download a release in a format; `with` in the address asks for extras."""
@@ -178,30 +152,6 @@ def release_archive(request: HttpRequest, name: str, file_format: str) -> HttpRe
     except DomainError as error:
         messages.error(request, str(error))
         return redirect("annotate:release", name)
-
-
-def stream_archive(
-    release: Release, file_format: str, extras: Iterable[str]
-) -> StreamingHttpResponse:
-    """The streamed archive; each of `extras` may be a list with commas.
-
-    Raises Http404 if there is no such format, and DomainError if the release cannot be
-    exported in this way.
-    """
-    if file_format not in FORMATS:
-        raise Http404(f"There is no format {file_format!r}.")
-    content = content_of(release, _extras(extras))
-    archive = export_archive(content, FORMATS[file_format])
-    response = StreamingHttpResponse(archive, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{release.name}-{file_format}.zip"'
-    return response
-
-
-def _extras(given: Iterable[str]) -> list[Extra]:
-    names = [name for part in given for name in part.split(",") if name]
-    if unknown := [name for name in names if name not in list(Extra)]:
-        raise UnknownExtra(f"There is no {unknown[0]!r}. Known are {', '.join(Extra)}.")
-    return [Extra(name) for name in names]
 
 
 # The page has its styles in itself, and nothing else than its own drawings.

@@ -15,7 +15,7 @@ from accounts.models import Right
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
 from accounts.pages.signed_in import posted, user_of
-from annotate.pages.lookups import campaign_of
+from annotate.lookups import campaign_of
 from background.models import Webhook, about_row
 from background.notices import choices
 from background.notices.registry import notice_choices, notice_kinds

@@ -168,8 +168,7 @@ def begin_job(
         team=None if about else current_team(request),
     )
     announce_job()
-    if isinstance(request, HttpRequest):  # Not one of the API, whose clients have no session.
-        request.session[TO_OPEN] = str(job.key)
+    request.session[TO_OPEN] = str(job.key)
     return job
 
 

@@ -25,8 +25,8 @@ from accounts.models import Right
 from accounts.pages.lists import FilterForm, choice, csv_file, page_of, search, wants_csv
 from accounts.rights import current_team, rights_in
 from annotate.kinds import KINDS, TaskKind
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignStatus, Release, Response, ResponseStatus
-from annotate.pages.lookups import campaign_of
 from annotate.queries.progress import Progress, Step, progress, progress_by_campaign
 from corpora.wording import counted
 from hits.models import HitStatus

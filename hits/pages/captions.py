@@ -12,8 +12,8 @@ from accounts.pages.lists import FilterForm, choice, csv_file, search, stretch_o
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Task
-from annotate.pages.lookups import campaign_of
 from annotate.queries.images import drawn_boxes
 from annotate.queries.keywords import keywords
 from hits.queries.stories import stories

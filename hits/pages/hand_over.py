@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import Right
 from accounts.pages.signed_in import user_of
-from annotate.pages.lookups import campaign_of
+from annotate.lookups import campaign_of
 from hits.mturk import people
 from hits.mturk.connection import MarketplaceError
 from hits.mturk.endpoints import endpoint_of, is_amazons

@@ -15,8 +15,8 @@ from accounts.models import Right
 from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.kinds import KINDS
 from annotate.kinds.wizard import Dollars, Percent
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignStatus
-from annotate.pages.lookups import campaign_of
 from annotate.queries.progress import progress
 from background.tasks import announce_job
 from corpora.errors import DomainError

@@ -24,8 +24,8 @@ from accounts.models import Right
 from accounts.pages.lists import csv_file, page_of, stretch_of
 from accounts.pages.signed_in import decided, posted, user_of
 from annotate.kinds import KINDS
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Worker
-from annotate.pages.lookups import campaign_of
 from corpora.errors import DomainError
 from hits.models import Bonus, MessageStatus
 from hits.queries.costs import spend

@@ -24,8 +24,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.models import FIRST_TEAM_NAME, Right
 from accounts.pages.once import once
 from accounts.pages.signed_in import user_of
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignStatus
-from annotate.pages.lookups import campaign_of
 from annotate.queries.progress import progress
 from corpora.errors import DomainError
 from corpora.language.text import gettext_noop

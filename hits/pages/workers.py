@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import Right
 from accounts.pages.signed_in import decided, posted, refusals_shown, user_of
 from annotate.kinds import KINDS
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Worker
-from annotate.pages.lookups import campaign_of
 from corpora.errors import DomainError
 from corpora.wording import counted
 from hits.pages.payments import plan

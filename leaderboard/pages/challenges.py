@@ -1,13 +1,10 @@
 """Pages for submitters: signing up, the challenges, one challenge with its form, and boards."""
 
 from datetime import datetime
-from typing import IO, Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,29 +16,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.limits import limit_posts, limit_reads
 from accounts.pages.lists import page_of
 from accounts.pages.signed_in import posted, user_of
-from background.tasks import pass_on
 from corpora.errors import DomainError
-from leaderboard.access import submitter_of
+from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
 from leaderboard.queries import allowance_of, board_of, image_list, numbers_of, turns_of_waiting
-from leaderboard.services.submissions import Declaration, create_account, submit
-from leaderboard.tasks import score_next
-from leaderboard.uploads import read_upload
+from leaderboard.services.submissions import create_account, submit_upload
+from leaderboard.tasks import ask_for_scores
 from shared.requests import client_address
-
-
-def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
-    """The challenges that the user may see: everybody sees them from their opening on, and a
-    member of their team before it."""
-    challenges = Challenge.objects.select_related("release")
-    return challenges.opened(at) if submitter_of(user) else challenges.shown_to(user, at)
-
-
-def is_own(user: Any, challenge: Challenge) -> bool:
-    """Whether the challenge belongs to a team of the user's, who may then open all its pages."""
-    own = Challenge.objects.visible_to(user).filter(pk=challenge.pk)
-    return user.is_authenticated and submitter_of(user) is None and own.exists()
 
 
 @require_safe
@@ -69,10 +51,13 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     form = SubmissionForm(challenge, posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            submission = submit_upload(challenge, user, at=at, **form.cleaned_data)
+            submission = submit_upload(
+                challenge=challenge, submitter=user, at=at, **form.cleaned_data
+            )
         except DomainError as error:
             form.add_error(None, str(error))
         else:
+            ask_for_scores()
             messages.success(
                 request,
                 f"“{submission.method}” has a caption for each image and waits to be scored. "
@@ -97,26 +82,6 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "leaderboard/challenge.html", context, status=status)
 
 
-def submit_upload(
-    challenge: Challenge, user: User, *, file: IO[bytes], at: datetime, **declared: str
-) -> Submission:
-    """Submit an uploaded file with what its submitter says about it; raises DomainError."""
-    submission = submit(
-        challenge=challenge,
-        submitter=user,
-        declaration=Declaration(**declared),
-        upload=read_upload(file),
-        at=at,
-    )
-    ask_for_scores()
-    return submission
-
-
-def ask_for_scores() -> None:
-    """Let a Celery worker score what waits; without a broker, the clock does."""
-    pass_on(score_next)
-
-
 @require_safe
 def images(request: HttpRequest, name: str) -> HttpResponse:
     """Download the list of images, without captions."""
@@ -124,11 +89,6 @@ def images(request: HttpRequest, name: str) -> HttpResponse:
     response = JsonResponse({"images": list(image_list(challenge))})
     response["Content-Disposition"] = f'attachment; filename="{challenge.name}-images.json"'
     return response
-
-
-def may_see_board(user: Any, challenge: Challenge) -> bool:
-    """Whether the user may see the board: everybody a published one, members of its team each."""
-    return challenge.is_published or is_own(user, challenge)
 
 
 @login_not_required

@@ -14,7 +14,7 @@ from accounts.pages.signed_in import posted, refusals_shown, user_of
 from accounts.rights import require, team_to_change
 from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
-from leaderboard.pages.challenges import ask_for_scores, state_of
+from leaderboard.pages.challenges import state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
 from leaderboard.queries import figures_of, names_of, stuck_since, submission_table, team_of
 from leaderboard.services.challenges import (
@@ -27,6 +27,7 @@ from leaderboard.services.challenges import (
 )
 from leaderboard.services.scoring import score_again as queue_again
 from leaderboard.services.submissions import withdraw as withdraw_submission
+from leaderboard.tasks import ask_for_scores
 from shared.tables import csv_download
 
 

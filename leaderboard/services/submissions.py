@@ -4,6 +4,7 @@ import hashlib
 import zlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import IO
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -23,7 +24,7 @@ from leaderboard.models import (
 )
 from leaderboard.queries import allowance_of, check_results, day_of, next_day
 from leaderboard.services.scoring import NO_RUN, SubmissionRefused
-from leaderboard.uploads import json_bytes
+from leaderboard.uploads import json_bytes, read_upload
 
 
 class NotOpen(DomainError):
@@ -85,6 +86,19 @@ def submit(
         )
         SubmittedFile.objects.create(submission=submission, content=zlib.compress(results))
     return submission
+
+
+def submit_upload(
+    *, challenge: Challenge, submitter: User, file: IO[bytes], at: datetime, **declared: str
+) -> Submission:
+    """Submit an uploaded file with what its submitter says about it; raises DomainError."""
+    return submit(
+        challenge=challenge,
+        submitter=submitter,
+        declaration=Declaration(**declared),
+        upload=read_upload(file),
+        at=at,
+    )
 
 
 def _check_open(challenge: Challenge, at: datetime) -> None:

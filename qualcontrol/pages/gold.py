@@ -14,8 +14,8 @@ from accounts.models import Right
 from accounts.pages.lists import page_of
 from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.kinds import KINDS
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Task
-from annotate.pages.lookups import campaign_of
 from qualcontrol.models import Gold
 from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
 from qualcontrol.review.gold import gold_known_to, mark_gold, seed_gold

@@ -10,7 +10,7 @@ from accounts.pages.lists import FilterForm, choice, csv_file, day, search, stre
 from accounts.rights import rights_in
 from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
-from annotate.pages.lookups import campaign_of
+from annotate.lookups import campaign_of
 from corpora.wording import percent
 from qualcontrol.models import Act, Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.decision_log import (

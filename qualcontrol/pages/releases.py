@@ -8,8 +8,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import Right
 from accounts.pages.signed_in import posted
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release
-from annotate.pages.lookups import campaign_of
 from background.pages.jobs import begin_job
 from corpora.errors import DomainError
 from qualcontrol.pages.forms import ReleaseForm

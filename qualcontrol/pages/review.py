@@ -23,8 +23,8 @@ from accounts.pages.signed_in import posted, refusals_shown, user_of
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release, Response, ResponseStatus
-from annotate.pages.lookups import campaign_of
 from annotate.queries.keywords import task_keywords
 from annotate.queries.progress import progress
 from corpora.errors import DomainError

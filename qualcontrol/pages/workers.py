@@ -14,8 +14,8 @@ from accounts.models import Right
 from accounts.pages.lists import FilterForm, choice, csv_file, orders, page_of, search, wants_csv
 from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.kinds import KINDS
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Worker
-from annotate.pages.lookups import campaign_of
 from qualcontrol.models import Appeal, Proposal, WorkerRisk, WorkerState
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.decision_log import decisions_about, visible_to_reviewers

@@ -16,8 +16,8 @@ from accounts.models import Right, Team
 from accounts.pages.once import once
 from accounts.pages.signed_in import posted, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
+from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignDraft, Selection
-from annotate.pages.lookups import campaign_of
 from annotate.services.campaigns import CampaignChanged, create_campaigns
 from annotate.services.drafts import (
     DraftChanged,

@@ -1,17 +1,17 @@
-"""Find campaigns and releases among those of the user's teams."""
+"""Find campaigns and releases among those of the user's teams, for pages and the API."""
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
-from accounts.models import Right, Team
+from accounts.models import Right
 from accounts.rights import require
 from annotate.models import Campaign, Release
+from annotate.models.campaigns import CampaignQuerySet
 
 
 def campaign_of(
-    request: Any, slug: str, *, may: Right = Right.VIEW, rows: QuerySet[Campaign] | None = None
+    request: Any, slug: str, *, may: Right = Right.VIEW, rows: CampaignQuerySet | None = None
 ) -> Campaign:
     """The campaign, if it is one of the user's teams', and the user has this right there.
 
@@ -19,7 +19,7 @@ def campaign_of(
     PermissionDenied. `request.rights` then has the user's rights in the campaign's team.
     """
     rows = Campaign.objects.all() if rows is None else rows
-    visible = rows.select_related("team").filter(team__in=Team.objects.of(request.user))
+    visible = rows.visible_to(request.user).select_related("team")
     campaign = get_object_or_404(visible, slug=slug)
     require(request, campaign.team, may)
     return campaign
