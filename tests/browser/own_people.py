@@ -13,6 +13,8 @@ WORDS = """() => [document.title, document.body.innerText,
     ["aria-label", "alt", "placeholder", "title"].map((name) => one.getAttribute(name) ?? "")),
   ...[...document.querySelectorAll("input[type=submit]")].map((one) => one.value),
 ].join("\\n")"""
+# The tabs of a campaign of own people.
+TABS = ("Overview", "Images", "Review", "Quality", "Workers", "Pay", "Releases")
 CONSENT = "You write sentences about photographs.\nYou may stop at any time."
 
 

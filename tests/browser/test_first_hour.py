@@ -17,7 +17,7 @@ from annotate.services.drafts import begin_draft
 from qualcontrol.models import Gold
 from qualcontrol.review.judging import judge
 from tests.browser.conftest import DESKTOP, PHONE, let_in
-from tests.browser.test_folder_to_release import TABS
+from tests.browser.own_people import TABS
 from tests.factories import (
     CaptionSetFactory,
     GivenCaptionFactory,

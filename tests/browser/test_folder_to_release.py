@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Download, Locator, Page, expect
 
 from hits.local import MANAGE, Installation, clean_environment
 from tests.browser.conftest import PHONE
-from tests.browser.own_people import join
+from tests.browser.own_people import TABS, join
 from tests.servers import free_port, running
 
 pytestmark = pytest.mark.browser
@@ -29,9 +29,8 @@ NAMES = (
 THINGS = (
     "boat", "gate", "dog", "street", "castle", "bridge", "market", "park", "kitchen", "mountain",
 )  # fmt: skip
-# What campaigns of own people say nothing of; their seven tabs.
+# What campaigns of own people say nothing of.
 TERMS = re.compile(r"\bHITs?\b|Mechanical Turk|\bAPI\b|local marketplace|[Aa]ssignments\b")
-TABS = ("Overview", "Images", "Review", "Quality", "Workers", "Pay", "Releases")
 
 
 @dataclass(frozen=True)

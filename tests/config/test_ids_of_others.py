@@ -25,7 +25,7 @@ from background.jobs.runner import run_waiting
 from background.models import Failure, Job
 from tests import pictures
 from tests.config.every_row import make_world
-from tests.config.test_rights import RULES
+from tests.config.rules import RULES
 from tests.factories import (
     AssignmentFactory,
     CaptionSetFactory,

@@ -11,8 +11,9 @@ from django.utils import timezone
 from accounts.models import RIGHTS, ApiToken, Right, Scope, Team, TeamRole
 from accounts.services.api_tokens import issue_token
 from tests.config.every_row import NAME
-from tests.config.test_rights import RULES, address_of, ask
+from tests.config.rules import RULES, ask
 from tests.factories import UserFactory
+from tests.routes import address_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 

@@ -14,7 +14,7 @@ from django.test import Client
 from annotate.models import Campaign
 from qualcontrol.models import Decision
 from tests.config.every_row import make_world
-from tests.config.test_rights import RULES, Rule
+from tests.config.rules import RULES, Rule
 from tests.factories import UserFactory
 from tests.routes import ROUTES, address_of
 from tests.servers import PATIENCE

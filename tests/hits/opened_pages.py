@@ -8,7 +8,19 @@ from hits.mturk.replies import ListedAssignment
 from tests.factories import NOON
 
 ORIGIN = "http://127.0.0.1:8001"
-SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+# Captions so different that none counts as a copy of another.
+SENTENCES = (
+    "A brown dog jumps over a low wooden fence in a garden.",
+    "Two children build a castle of wet sand near the sea.",
+    "An old man repairs the front wheel of his bicycle indoors.",
+    "Several boats with white sails cross a wide and quiet lake.",
+    "A woman in a red coat waits alone for the evening train.",
+    "Fresh bread and yellow cheese lie on a round kitchen table.",
+    "Three horses graze behind a stone wall on a green hill.",
+    "A cook pours hot soup from a pot into small blue bowls.",
+    "Snow covers every parked car along this narrow city street.",
+)
+SENTENCE = SENTENCES[0]
 
 
 def address(hit, **parameters):

@@ -44,7 +44,7 @@ from tests.factories import (
     make_campaign,
 )
 from tests.hits.opened_pages import SENTENCE, listed
-from tests.hits.test_practice import make_hit
+from tests.hits.practice import make_hit
 from tests.races import just_before, while_open
 from tests.submitted import take_submission
 

@@ -19,7 +19,6 @@ from tests.factories import (
     NOON,
     AssignmentFactory,
     HitFactory,
-    HitTypeFactory,
     ImageFactory,
     SelectionFactory,
     UserFactory,
@@ -27,32 +26,10 @@ from tests.factories import (
     make_campaign,
 )
 from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
+from tests.hits.practice import GRADES, REASONS, make_hit
 from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
-
-GRADES = [True, False, False, True]
-REASONS = ["It says what matters.", "It is a list.", "It guesses.", "Short and complete."]
-
-
-def make_practice(**practice):
-    images = ImageFactory.create_batch(2)
-    captions = [
-        {
-            "image": images[number // 2].key,
-            "text": f"Graded caption {number}",
-            "good": good,
-            "why": why,
-        }
-        for number, (good, why) in enumerate(zip(GRADES, REASONS, strict=True))
-    ]
-    campaign = make_campaign(tasks=3, practice={"captions": captions, **practice})
-    campaign.practice_images.set(images)
-    return campaign
-
-
-def make_hit(**practice):
-    return HitFactory(hit_type=HitTypeFactory(campaign=make_practice(**practice)), slots=3)
 
 
 def step(client, hit, page, **fields):

@@ -25,20 +25,7 @@ from tests.factories import (
     WorkerAccountFactory,
     make_campaign,
 )
-from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page
-
-# Captions so different that none counts as a copy of another.
-SENTENCES = (
-    "A brown dog jumps over a low wooden fence in a garden.",
-    "Two children build a castle of wet sand near the sea.",
-    "An old man repairs the front wheel of his bicycle indoors.",
-    "Several boats with white sails cross a wide and quiet lake.",
-    "A woman in a red coat waits alone for the evening train.",
-    "Fresh bread and yellow cheese lie on a round kitchen table.",
-    "Three horses graze behind a stone wall on a green hill.",
-    "A cook pours hot soup from a pot into small blue bowls.",
-    "Snow covers every parked car along this narrow city street.",
-)
+from tests.hits.opened_pages import SENTENCE, SENTENCES, form_fields, listed, open_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
-from django.urls import get_resolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.services.api_tokens import issue_token
 from leaderboard.models import Submitter
 from leaderboard.services.challenges import hide_board, publish_board
 from tests.factories import CampaignFactory, UserFactory
-from tests.hits.pages.test_dashboard import EXAMPLES, named_addresses
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
+from tests.routes import EXAMPLES, named_addresses
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -64,7 +64,7 @@ def refused():
     """The addresses that submitters may not open, with example arguments."""
     return [
         (name, reverse(name, kwargs=arguments))
-        for name, arguments in named_addresses(get_resolver())
+        for name, arguments in named_addresses()
         if name not in OPEN_TO_SUBMITTERS | NO_SIGN_IN
     ]
 
@@ -113,7 +113,7 @@ def test_a_submitter_may_use_the_account_pages_and_withdraw_a_token(client, grac
 
 
 def test_every_example_address_of_the_evaluation_server_is_tried():
-    names = {name for name, _ in named_addresses(get_resolver())}
+    names = {name for name, _ in named_addresses()}
 
     assert names >= OPEN_TO_SUBMITTERS
     assert EXAMPLES["name"] == "v1"

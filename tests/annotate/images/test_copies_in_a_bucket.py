@@ -16,7 +16,6 @@ from annotate.models import Image
 from annotate.services import images
 from annotate.tasks import make_copies
 from tests.amazon import running_moto
-from tests.annotate.images.test_copies import fetch
 from tests.factories import ImageFactory
 from tests.pictures import picture, saved
 from tests.servers import free_port
@@ -74,7 +73,8 @@ def keys_in(bucket) -> list[str]:
 def test_a_copy_is_made_once_into_the_bucket_and_shown_from_there(bucket, client, settings):
     image = make_image()
 
-    answer, content = fetch(client, image_copies.display_url(image))
+    answer = client.get(image_copies.display_url(image))
+    content = b"".join(answer)
 
     assert (answer.status_code, answer["Content-Type"]) == (200, "image/jpeg")
     assert Picture.open(io.BytesIO(content)).size == (1600, 800)
@@ -82,7 +82,8 @@ def test_a_copy_is_made_once_into_the_bucket_and_shown_from_there(bucket, client
     assert keys_in(bucket) == sorted(names)
     assert not Path(settings.MEDIA_ROOT, "copies").exists()
     bucket.Object(names[0]).put(Body=b"what is in the bucket is shown")
-    assert fetch(client, image_copies.display_url(image))[1] == b"what is in the bucket is shown"
+    again = client.get(image_copies.display_url(image))
+    assert b"".join(again) == b"what is in the bucket is shown"
 
 
 def test_missing_copies_are_found_by_a_list_and_made_in_the_background(bucket, monkeypatch):
@@ -105,7 +106,7 @@ def test_a_new_file_of_an_image_has_new_copies(bucket, tmp_path, client):
     images.import_files(folder=tmp_path, split="validation")
 
     image.refresh_from_db()
-    _, content = fetch(client, image_copies.display_url(image))
+    content = b"".join(client.get(image_copies.display_url(image)))
     assert Picture.open(io.BytesIO(content)).size == (600, 600)
 
 

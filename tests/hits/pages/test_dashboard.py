@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.kinds import KINDS
@@ -34,6 +34,7 @@ from tests.factories import (
     make_campaign,
 )
 from tests.jobs import run_jobs
+from tests.routes import named_addresses
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -57,40 +58,6 @@ OPEN_TO_ALL = {
     "readyz",
     "metrics",
 }
-EXAMPLES = {
-    "slug": "pilot",
-    "pseudonym": "W-00000000",
-    "name": "v1",
-    "file": "captions.json",
-    "file_format": "csv",
-    "pk": 1,
-    "number": 1,
-    "key": "00000000-0000-4000-8000-000000000002",
-    "act": "pause",
-    "id": 1,
-    "app_label": "auth",
-    "url": "nothing",
-    "object_id": "1",
-    "content_type_id": "1",
-    "path": "cat.jpg",
-    "size": "copies",
-    "code": "0",
-    "text": "none",
-    "state": "preview",
-    "uidb64": "MQ",
-    "token": "none",
-}
-
-
-def named_addresses(resolver, namespace=""):
-    """All named URLs of the site, with example arguments."""
-    for pattern in resolver.url_patterns:
-        if isinstance(pattern, URLResolver):
-            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
-            yield from named_addresses(pattern, inner)
-        elif isinstance(pattern, URLPattern) and pattern.name:
-            arguments = {name: EXAMPLES[name] for name in pattern.pattern.regex.groupindex}
-            yield f"{namespace}{pattern.name}", arguments
 
 
 @pytest.fixture
@@ -103,7 +70,7 @@ def test_every_address_asks_the_signed_out_to_sign_in(client):
     CampaignFactory(slug="pilot")
     seen = set()
 
-    for name, arguments in named_addresses(get_resolver()):
+    for name, arguments in named_addresses():
         if name in OPEN_TO_ALL:
             continue
         answer = client.get(reverse(name, kwargs=arguments))

@@ -10,8 +10,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.submissions import Reported, take_submissions
 from tests.factories import NOON, HitFactory, HitTypeFactory, make_campaign
 from tests.hits.framed_work import work
-from tests.hits.opened_pages import form_fields, listed, open_page
-from tests.hits.test_statements import SENTENCES
+from tests.hits.opened_pages import SENTENCES, form_fields, listed, open_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,7 @@ from annotate.kinds.correspondence.aggregation import (
     dawid_skene,
     vote_shares,
 )
-from tests.annotate.kinds.correspondence.test_agreement import WORDS
+from tests.annotate.kinds.correspondence.linked_words import WORDS
 
 METHODS = ["majority", "dawid-skene"]
 

@@ -13,10 +13,8 @@ from annotate.kinds.correspondence.agreement import (
     overlap,
     units,
 )
+from tests.annotate.kinds.correspondence.linked_words import BOXES, WORDS
 
-BOXES = st.lists(st.integers(1, 5), min_size=1, max_size=3, unique=True).map(sorted)
-REFERENTS = st.one_of(BOXES, st.sampled_from(["scene", "not-boxed", "not-visual"]))
-WORDS = st.dictionaries(st.integers(0, 6).map(str), REFERENTS, max_size=5)
 VALUES = BOXES.map(frozenset)
 
 
