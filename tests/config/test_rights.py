@@ -1,12 +1,14 @@
 """Every address of the site with every verb, as each sort of user, against RULES."""
 
 import pytest
+from django.urls import reverse
 
 from accounts.models import RIGHTS, Right, TeamRole
 from tests.config import rules
 from tests.config.every_row import BUDGET, NAME, REWARD
 from tests.config.rules import RULES, Rule, ask
-from tests.routes import ROUTES, address_of
+from tests.factories import CampaignFactory
+from tests.routes import ROUTES, address_of, named_addresses
 
 # On both databases: here the statements of each page meet PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -76,3 +78,42 @@ def may(who: str, right: Right) -> bool:
     if who in {"operator", "outsider", "researcher"}:
         return True
     return right in RIGHTS[TeamRole(who.upper())]
+
+
+# Addresses that are there for workers' browsers, for signing in, and for the signed-out.
+OPEN_TO_ALL = {
+    "login",
+    "logout",
+    "image-copy",
+    "hits:task",
+    "hits:told",
+    "admin:login",
+    "api-token",
+    "api-schema",
+    "leaderboard:board",
+    "leaderboard:sign_up",
+    "account:invitation",
+    "password_reset",
+    "password_reset_done",
+    "password_reset_confirm",
+    "healthz",
+    "readyz",
+    "metrics",
+}
+
+
+def test_every_address_asks_the_signed_out_to_sign_in(client):
+    CampaignFactory(slug="pilot")
+    seen = set()
+
+    for name, arguments in named_addresses():
+        if name in OPEN_TO_ALL:
+            continue
+        answer = client.get(reverse(name, kwargs=arguments))
+        asks = answer.status_code == 401 or (
+            answer.status_code == 302 and answer.url.startswith(("/sign-in/", "/admin/login/"))
+        )
+        assert asks, f"{name} answers {answer.status_code}"
+        seen.add(name)
+
+    assert {"hits:campaign", "qualcontrol:queue", "annotate:release", "api-release-file"} <= seen

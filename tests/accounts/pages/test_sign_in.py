@@ -55,6 +55,14 @@ def addresses(count):
     return [f"198.51.100.{number}" for number in range(1, count + 1)]
 
 
+def test_the_start_page_is_shown_after_signing_in(client):
+    assert sign_in(client, password=PASSWORD).url == "/"
+
+
+def test_a_wrong_password_is_answered_with_an_error(client):
+    assert 'role="alert"' in sign_in(client).content.decode()
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_right_password_signs_in(client, page):
     assert sign_in(client, password=PASSWORD, page=page).status_code == 302

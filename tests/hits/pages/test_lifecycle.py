@@ -1,4 +1,4 @@
-"""The page that publishes a campaign: what it says is what exists afterwards."""
+"""The pages that publish, pause and finish a campaign: what they say is what exists afterwards."""
 
 from decimal import Decimal
 from types import SimpleNamespace
@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 from bs4 import BeautifulSoup
 from django.conf import settings
+from django.db.models import Sum
 
 from annotate.kinds.reading import parse_plan
 from annotate.models import CampaignStatus
 from annotate.services.campaigns import create_campaigns
 from annotate.services.drafts import begin_draft
+from background.models import Job
 from hits.pages.new_campaign.sides import side_of
 from hits.pages.new_campaign.steps import BY_NAME
 from hits.queries.costs import outstanding_slots, spend
@@ -18,13 +20,18 @@ from hits.reconcile.top_up import plan_slots
 from tests.factories import (
     NOON,
     BoxFactory,
+    CampaignFactory,
     CaptionSetFactory,
     ClassFactory,
     GivenCaptionFactory,
     HitTypeFactory,
+    ResponseFactory,
     SelectionFactory,
+    TaskFactory,
     UserFactory,
+    make_campaign,
 )
+from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -177,3 +184,142 @@ def test_a_title_that_is_the_default_of_another_language_is_objected_to(signed_i
         signed_in.get(f"/campaigns/{right.slug}/publish/").content.decode()
     )
     assert right.config.hit.title == "Ein Foto in einem Satz beschreiben"
+
+
+def test_the_publish_page_shows_the_cost(signed_in):
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2)
+
+    page = signed_in.get("/campaigns/pilot/publish/").content.decode()
+
+    assert "$2.64" in page  # 22 captions at $0.10, and $0.02 for each as the fee
+    assert "confirmed" not in page
+    assert "only numbers in its ledger" not in page
+
+
+def test_the_publish_page_says_what_fees_for_own_people_are(signed_in):
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2, config={"workers": {"who": "own"}})
+
+    page = signed_in.get("/campaigns/pilot/publish/").content.decode()
+
+    assert "At a marketplace of your own they are only numbers in its ledger." in page
+
+
+def test_the_publish_page_of_unpaid_work_shows_no_dollars(signed_in):
+    config = {"workers": {"who": "own"}, "hit": {"reward": 0}, "budget": 0}
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2, budget=0, config=config)
+
+    publish = signed_in.get("/campaigns/pilot/publish/").content.decode()
+    assert "budget $" not in signed_in.get("/").content.decode()
+    overview = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert "$" not in publish.partition("<main")[2]
+    assert "Estimated cost of 22 captions: nothing." in overview
+
+
+def test_the_pages_of_unpaid_work_say_nothing_of_payments(signed_in):
+    config = {"workers": {"who": "own"}, "hit": {"reward": 0}, "budget": 0}
+    campaign = CampaignFactory(slug="pilot", status="RUNNING", tasks=2, budget=0, config=config)
+    worker = ResponseFactory(task__campaign=campaign).worker
+
+    exclude = f"workers/{worker.pseudonym}/exclude"
+    addresses = ["pause/confirm", "finish/confirm", "change", exclude]
+    pages = [signed_in.get(f"/campaigns/pilot/{address}/") for address in addresses]
+
+    texts = [BeautifulSoup(page.content, "html.parser").main.get_text() for page in pages]
+    assert [page.status_code for page in pages] == [200] * len(pages)
+    assert not [text for text in texts if "$" in text or " paid" in text]
+    assert "Reward: none" in texts[2]
+
+
+def test_the_production_marketplace_wants_a_confirmation(signed_in, settings, monkeypatch):
+    settings.MTURK_ENDPOINT = "production"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    campaign = CampaignFactory(slug="pilot", status="DRAFT", endpoint="production", tasks=1)
+
+    shown = signed_in.get("/campaigns/pilot/publish/").content.decode()
+    answer = signed_in.post("/campaigns/pilot/publish/", follow=True).content.decode()
+
+    assert 'name="confirmed"' in shown
+    assert "Confirm that you want to spend real money" in answer
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.DRAFT
+
+
+def test_a_draft_cannot_be_paused(signed_in):
+    campaign = CampaignFactory(slug="pilot", status="DRAFT")
+
+    answer = signed_in.post("/campaigns/pilot/pause/", follow=True)
+
+    assert "cannot become paused" in answer.content.decode()
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.DRAFT
+
+
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
+    campaign = make_campaign(tasks=2, status="DRAFT")
+
+    published = signed_in.post(f"/campaigns/{campaign.slug}/publish/", follow=True)
+    made_by_the_page = campaign.hits.count()
+    run_jobs()
+    opened = campaign.hits.filter(status="OPEN").aggregate(slots=Sum("available"))["slots"]
+    paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
+    run_jobs()
+
+    assert "Starts in a moment" in published.content.decode()
+    assert made_by_the_page == 0
+    assert opened == 6
+    assert "Starts in a moment" in paused.content.decode()
+    assert not campaign.hits.filter(status="OPEN").exists()
+    page = signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
+    assert "data-sync-progress" not in page
+
+
+@pytest.mark.parametrize("act", ["pause", "finish", "sync"])
+def test_a_campaign_is_moved_by_a_post_alone(signed_in, act):
+    CampaignFactory(slug="pilot")
+
+    assert signed_in.get(f"/campaigns/pilot/{act}/").status_code == 405
+
+
+def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    settings.MTURK_MAX_ATTEMPTS = 1
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"  # nobody listens there
+    CampaignFactory(slug="pilot")
+    signed_in.post("/campaigns/pilot/sync/")
+
+    (job,) = run_jobs()
+    page = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert "The marketplace at" in job.error
+    assert "The last sync failed" in page
+    assert "The marketplace at" in page
+    assert "data-sync-progress" not in page
+
+
+def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):
+    CampaignFactory(slug="pilot", endpoint="https://elsewhere.example")
+
+    answer = signed_in.post("/campaigns/pilot/sync/", follow=True)
+
+    assert "belongs to the marketplace" in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_a_surplus_caption_makes_up_for_no_missing_one(signed_in):
+    campaign = CampaignFactory(slug="kites", config={"references": 1})
+    first, second = TaskFactory.create_batch(2, campaign=campaign, wanted=2)
+    for task in [first] * 3 + [second]:
+        ResponseFactory(task=task)
+
+    overview = signed_in.get("/campaigns/kites/").content.decode()
+    finish = signed_in.get("/campaigns/kites/finish/confirm/").content.decode()
+
+    assert "3 <small>of 4 wanted</small>" in overview
+    assert "1 <small>of 2</small>" in overview
+    assert "1 <small>not needed</small>" in overview
+    assert "3 of 4 wanted captions" in finish

@@ -289,3 +289,34 @@ def test_nobody_gets_in_unless_the_campaign_runs(status):
 
 def test_nobody_is_asked_for_when_all_is_done():
     assert entrances(campaign_of(answered=2)) == []
+
+
+def test_a_reviewer_is_shown_the_next_review(client):
+    campaign = CampaignFactory(slug="pilot", status=CampaignStatus.RUNNING)
+    SpotCheckFactory(campaign=campaign, response=ResponseFactory(task__campaign=campaign))
+    client.force_login(UserFactory(team__role="REVIEWER"))
+
+    page = client.get("/campaigns/pilot/").content.decode()
+
+    assert "1 caption needs review." in page
+
+
+@pytest.mark.parametrize(("role", "sees"), [("REVIEWER", True), ("VIEWER", False)])
+def test_the_start_page_says_what_waits_for_reviewers_in_each_campaign(client, role, sees):
+    pilot, other = CampaignFactory(slug="pilot"), CampaignFactory(slug="other")
+    for campaign in (pilot, pilot, other):
+        SpotCheckFactory(campaign=campaign, response=ResponseFactory(task__campaign=campaign))
+    Proposal.objects.create(
+        campaign=other, worker=WorkerFactory(), reason="lists", proposed_at=NOON
+    )
+    CampaignFactory(slug="quiet")
+    client.force_login(UserFactory(team__role=role))
+
+    page = client.get("/")
+
+    assert [step.sentence for step in page.context["steps"]] == sees * [
+        "other: 1 worker is proposed for exclusion.",
+        "other: 1 caption needs review.",
+        "pilot: 2 captions need review.",
+    ]
+    assert ('href="/review/pilot/?only=required"' in page.content.decode()) == sees

@@ -139,3 +139,35 @@ def test_a_single_response_is_all_that_is_known_of_pay(task):
     pay = measured_pay(task.campaign)
 
     assert pay.low == pay.per_hour == pay.high == Decimal("9.00")
+
+
+@pytest.mark.django_db
+def test_responses_per_hour_counts_each_whole_hour():
+    campaign = CampaignFactory()
+    for minutes in (0, 30, 59, 61, 60 * 30):
+        ResponseFactory(
+            task__campaign=campaign,
+            submitted_at=NOON.replace(minute=59) - timedelta(minutes=minutes),
+        )
+    ResponseFactory(submitted_at=NOON)
+
+    hours = responses_per_hour(campaign, at=NOON.replace(minute=59), hours=3)
+
+    assert [(hour.begins_at.hour, hour.responses) for hour in hours] == [(10, 0), (11, 1), (12, 3)]
+
+
+@pytest.mark.django_db
+def test_measured_pay_is_at_the_median_pace_of_an_image():
+    campaign = CampaignFactory(config={"hit": {"images": 2, "reward": "0.20"}})
+    for seconds in (10, 60, 3600):
+        ResponseFactory(task__campaign=campaign, seconds=seconds)
+    ResponseFactory(task__campaign=campaign, seconds=None)
+
+    pay = measured_pay(campaign)
+
+    assert (pay.median_seconds, pay.per_hour) == (60, Decimal("6.00"))
+
+
+@pytest.mark.django_db
+def test_measured_pay_is_unknown_before_the_first_response():
+    assert measured_pay(CampaignFactory()) is None
