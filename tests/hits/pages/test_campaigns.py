@@ -83,12 +83,6 @@ def test_a_chart_of_pay_has_few_bars_whatever_is_paid(largest):
     assert drawn.bars[-1].title.endswith("an hour and more: 41")
 
 
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
-
-
 def test_the_campaign_list_shows_progress_within_what_is_wanted(
     signed_in, django_assert_max_num_queries
 ):

@@ -29,12 +29,6 @@ FILE = {
 
 
 @pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
-
-
-@pytest.fixture
 def draft(signed_in):
     SelectionFactory(name="streets", images=2)
     owner = int(signed_in.session["_auth_user_id"])

@@ -60,12 +60,6 @@ def links(**values):
     return {"kind": "correspondence", "caption_set": source.name, **values}
 
 
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
-
-
 def created(file):
     plan = parse_plan({"name": "pilot", "budget": "500", **file})
     return create_campaigns(plan=plan, endpoint=settings.MTURK_ENDPOINT, at=NOON)

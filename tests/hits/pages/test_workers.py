@@ -4,15 +4,9 @@ import pytest
 
 from annotate.models import ResponseStatus
 from qualcontrol.models import Act, Decision
-from tests.factories import CampaignFactory, LinkResponseFactory, ResponseFactory, UserFactory
+from tests.factories import CampaignFactory, LinkResponseFactory, ResponseFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
 
 
 def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):
