@@ -26,11 +26,7 @@ from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind, ne
 from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.freezing import as_submitted, save_items
 from annotate.kinds.reading import parse_config
-from annotate.models import (
-    Campaign,
-    Response,
-    ResponseStatus,
-)
+from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services.campaigns import create_campaign
 from corpora.language.text import Problem
 from hits.pages.new_campaign.steps import STEPS
@@ -51,6 +47,7 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
 )
+from tests.folders import contents
 from tests.hits.opened_pages import form_fields, listed, open_page
 from tests.submitted import take_submission
 from tests.worlds import shared_rows
@@ -323,12 +320,6 @@ def test_each_way_to_name_a_kind_is_found(line, tmp_path, monkeypatch):
 
     assert found_in_module(tmp_path / "module.py", "rating")
     assert not found_in_module(tmp_path / "module.py", "caption")
-
-
-def contents(folder):
-    """The bytes of each file below a folder, by its path in it."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module", params=sorted(SAMPLES))

@@ -4,13 +4,11 @@ import csv
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 from contextlib import redirect_stdout
 from importlib import import_module
 from io import BytesIO, StringIO
-from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
 import pandas
@@ -22,14 +20,12 @@ from pycocotools.coco import COCO
 
 from annotate.exports.formats import FORMATS
 from annotate.exports.formats.base import Format, PackageMissing
-from annotate.exports.images import ImageFilesMissing, image_paths
-from annotate.exports.provenance import licence, license_name
-from annotate.exports.tables import Column, Extra, Table, Type
+from annotate.exports.images import ImageFilesMissing
+from annotate.exports.tables import Extra
 from annotate.kinds.exporting import content_of, export_archive, extras_of, write_export
 from annotate.models import Caption, Image, Release, ReleasedCaption, ReleasedImage
-from corpora.errors import DomainError
 from corpora.selection.domains import read_table
-from corpora.writing import File, FolderInUse, json_array, json_object, members, write_folder
+from corpora.writing import FolderInUse
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
@@ -41,6 +37,7 @@ from tests.factories import (
     TaskFactory,
     WorkerFactory,
 )
+from tests.folders import contents
 
 pytestmark = pytest.mark.one_database
 
@@ -97,11 +94,6 @@ def make_release(media):
 def export(release, folder, name, extras=(), **options):
     write_export(content_of(release, extras), FORMATS[name], folder, **options)
     return folder
-
-
-def contents(folder):
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def references(release, image=1):
@@ -269,26 +261,6 @@ def test_names_that_a_disk_takes_for_one_are_in_folders(release, tmp_path, names
     assert [path.split("/")[:2] for path in paths] == [["images", "1"], ["images", "2"]]
     shades = [Picture.open(folder / path).getpixel((0, 0)) for path in paths]
     assert shades == [(1, 0, 0), (2, 0, 0)]
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("2/IMG.jpg", "IMG.jpg", "img.jpg"),
-        ("IMG.jpg", "img.jpg", "1"),
-        ("3/a.jpg", "3/A.jpg", "1/3/a.jpg"),
-        ("trip", "trip/1.jpg", "other.jpg"),
-        ("Trip", "trip/day/1.jpg", "other.jpg"),
-    ],
-)
-def test_no_image_takes_the_place_of_another(names):
-    columns = [Column("image_id", Type.INTEGER, ""), Column("file_name", Type.TEXT, "")]
-    images = Table("images", "", columns, lambda: enumerate(names, start=1))
-
-    paths = [PurePosixPath(path.casefold()) for path in image_paths(images).values()]
-
-    assert len(set(paths)) == len(names)
-    assert not {folder for path in paths for folder in path.parents}.intersection(paths)
 
 
 @pytest.mark.django_db
@@ -485,24 +457,6 @@ def test_images_are_copied_and_a_missing_one_is_named(release, tmp_path, setting
     assert not (tmp_path / "v2").exists()
 
 
-@pytest.mark.parametrize(
-    ("url", "name", "identifier"),
-    [
-        (CC_BY, "CC BY 2.0", "cc-by-2.0"),
-        ("http://creativecommons.org/licenses/by-nc-sa/2.0/", "CC BY-NC-SA 2.0", "cc-by-nc-sa-2.0"),
-        ("https://www.creativecommons.org/licenses/by-nd/2.0/deed.de", "CC BY-ND 2.0", "other"),
-        (CC0, "CC0 1.0", "cc0-1.0"),
-        ("https://creativecommons.org/publicdomain/mark/1.0/", "Public Domain Mark 1.0", "other"),
-        ("http://flickr.com/commons/usage/", "No known copyright restrictions", "other"),
-        ("https://example.org/terms", "https://example.org/terms", "other"),
-        ("", "", "other"),
-    ],
-)
-def test_licences_have_names(url, name, identifier):
-    assert license_name(url) == name
-    assert licence(url).identifier == identifier
-
-
 @pytest.fixture
 def dogs_are_unknown(tmp_path):
     path = tmp_path / "table.csv"
@@ -543,27 +497,6 @@ def test_captions_that_a_release_hides_are_in_no_file(release, tmp_path):
     assert not any(b"A secret." in data for data in contents(tmp_path).values())
 
 
-# Folders
-
-
-def files_of(**texts):
-    return (File(name, iter([text.encode()])) for name, text in texts.items())
-
-
-def never(_manifest):
-    return False
-
-
-def test_a_folder_with_other_files_is_left_alone(tmp_path):
-    (tmp_path / "v1").mkdir()
-    (tmp_path / "v1" / "thesis.txt").write_text("years of work")
-
-    with pytest.raises(FolderInUse, match=r"has other files \(thesis\.txt\)"):
-        write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
-
-    assert contents(tmp_path) == {"v1/thesis.txt": b"years of work"}
-
-
 @pytest.mark.django_db
 def test_an_earlier_export_is_replaced_if_nothing_was_added_to_it(release, tmp_path):
     export(release, tmp_path / "v1", "csv", list(Extra))
@@ -579,113 +512,6 @@ def test_an_earlier_export_is_replaced_if_nothing_was_added_to_it(release, tmp_p
 
     assert contents(tmp_path) == replaced
     assert b"worker" not in replaced["v1/captions.csv"].splitlines()[0]
-
-
-@pytest.mark.parametrize("made", [Path.touch, lambda path: path.symlink_to("nowhere/else")])
-def test_a_place_that_is_no_folder_is_named(tmp_path, made):
-    made(tmp_path / "v1")
-
-    if (tmp_path / "v1").is_symlink():
-        write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
-        assert (tmp_path / "nowhere" / "else" / "a").read_text() == "1"
-    else:
-        with pytest.raises(FolderInUse, match="is a file"):
-            write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
-
-
-def test_a_failed_export_leaves_nothing(tmp_path):
-    def failing():
-        yield from files_of(a="1")
-        raise DomainError("no more")
-
-    with pytest.raises(DomainError, match="no more"):
-        write_folder(failing(), tmp_path / "v1", replaces=never)
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_second_export_to_the_same_folder_waits_for_the_first(tmp_path):
-    def during():
-        with pytest.raises(FolderInUse, match="Another export writes to"):
-            write_folder(files_of(a="2"), tmp_path / "v1", replaces=never)
-        yield from files_of(a="1")
-
-    write_folder(during(), tmp_path / "v1", replaces=never)
-
-    assert contents(tmp_path) == {"v1/a": b"1"}
-
-
-FULL = """
-import sys
-from pathlib import Path
-from corpora.writing import File
-from corpora.writing import write_folder
-def files():
-    yield File("a", iter([b"x" * 1000]))
-    yield File("b", (b"x" * 1000 for _ in range(1000)))
-write_folder(files(), Path(sys.argv[1]), replaces=lambda _: False)
-"""
-
-
-def run_with_small_files(*arguments):
-    """Run Python with a limit of 100 kB for a file, as on a full disk."""
-    return subprocess.run(
-        [sys.executable, "-c", *arguments],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        check=False,
-    )
-
-
-SETUP = "import django; django.setup()\n"
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_no_half_file(tmp_path):
-    done = run_with_small_files(SETUP + FULL, str(tmp_path / "v1"))
-
-    assert "Cannot write to" in done.stderr
-    assert "File too large. Nothing was changed." in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from corpora.writing import File
-from corpora.writing import write_folder
-def files():
-    yield File("a", iter([b"1"]))
-    os.kill(os.getpid(), signal.SIGKILL)
-write_folder(files(), Path(sys.argv[1]), replaces=lambda _: True)
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_export_leaves_the_earlier_one_and_does_not_disturb_the_next(tmp_path):
-    write_folder(
-        files_of(a="0", **{"manifest.json": '{"files": [{"name": "a"}]}'}),
-        tmp_path / "v1",
-        replaces=never,
-    )
-    done = run_with_small_files(SETUP + KILLED, str(tmp_path / "v1"))
-
-    assert done.returncode == -9
-    assert (tmp_path / "v1" / "a").read_text() == "0"
-    write_folder(files_of(a="2"), tmp_path / "v1", replaces=lambda _: True)
-    assert contents(tmp_path) == {"v1/a": b"2"}
-
-
-def test_an_export_that_was_killed_while_replacing_another_is_undone(tmp_path):
-    (tmp_path / ".v1.earlier").mkdir()
-    (tmp_path / ".v1.earlier" / "a").write_text("0")
-
-    with pytest.raises(FolderInUse):
-        write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
-
-    assert contents(tmp_path) == {"v1/a": b"0"}
 
 
 # Packages
@@ -747,7 +573,7 @@ def test_a_format_names_the_packages_that_are_not_installed():
         needy.check_packages()
 
 
-# The command, the archive, reading of stored JSON
+# The command and the archive
 
 
 @pytest.mark.django_db
@@ -798,16 +624,3 @@ def test_the_archive_has_the_files_of_the_folder_and_the_same_bytes_always(relea
         assert archive.testzip() is None
         files = {path.removeprefix("v1/"): archive.read(path) for path in archive.namelist()}
     assert files == contents(export(release, tmp_path / "v1", name))
-
-
-@pytest.mark.parametrize("cut", [1, 7, 40, 10_000])
-def test_members_of_stored_json_are_read_in_any_division_into_chunks(monkeypatch, cut):
-    monkeypatch.setattr("corpora.writing.CHUNK", cut)
-    rows = [{"id": n, "text": 'a "b": ]} [' * (n % 3), "list": [{}, []]} for n in range(50)]
-
-    array = ['{"info": {"x": 1}, "rows": ', *json_array(rows), "}\n"]
-    mapping = ['{"rows": ', *json_object((str(row["id"]), row) for row in rows), "}\n"]
-
-    assert list(members(array, "rows")) == rows
-    assert list(members(mapping, "rows")) == [(str(row["id"]), row) for row in rows]
-    assert list(members(['{"rows": ', *json_array([]), "}"], "rows")) == []
