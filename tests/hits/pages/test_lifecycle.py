@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from annotate.kinds.reading import parse_plan
-from annotate.models import CampaignStatus
+from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import create_campaigns
 from annotate.services.drafts import begin_draft
 from background.models import Job
@@ -17,6 +17,7 @@ from hits.pages.new_campaign.sides import side_of
 from hits.pages.new_campaign.steps import BY_NAME
 from hits.queries.costs import outstanding_slots, spend
 from hits.reconcile.top_up import plan_slots
+from qualcontrol.models import Decision
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -24,6 +25,7 @@ from tests.factories import (
     CaptionSetFactory,
     ClassFactory,
     GivenCaptionFactory,
+    HitFactory,
     HitTypeFactory,
     ResponseFactory,
     SelectionFactory,
@@ -317,3 +319,79 @@ def test_a_surplus_caption_makes_up_for_no_missing_one(signed_in):
     assert "1 <small>of 2</small>" in overview
     assert "1 <small>not needed</small>" in overview
     assert "3 of 4 wanted captions" in finish
+
+
+def test_the_page_changes_each_value_once(signed_in):
+    CampaignFactory(slug="pilot", budget="10.00")
+
+    def post(what, value):
+        page = BeautifulSoup(signed_in.get("/campaigns/pilot/change/").content, "html.parser")
+        seen = page.find("input", {"name": f"{what}-seen"})["value"]
+        fields = {"what": what, f"{what}-seen": seen, f"{what}-value": value, f"{what}-note": "x"}
+        return [signed_in.post("/campaigns/pilot/change/", fields).status_code for _ in range(2)]
+
+    assert post("budget", "5") == [302, 422]
+    assert post("reward", "0.20") == [302, 422]
+    assert post("share", "30") == [302, 422]
+
+    campaign = Campaign.objects.get()
+    assert campaign.budget == 15
+    assert campaign.config.hit.reward == Decimal("0.20")
+    assert campaign.config.review.share == 0.3
+    log = signed_in.get("/review/pilot/decisions/").content.decode()
+    assert "From $10.00 to $15.00. x" in log
+
+
+@pytest.mark.parametrize("fields", [{}, {"what": "reward", "reward-value": "much"}, {"what": "x"}])
+def test_bad_input_changes_nothing(signed_in, fields):
+    campaign = CampaignFactory(slug="pilot")
+
+    answer = signed_in.post("/campaigns/pilot/change/", fields)
+
+    assert answer.status_code in {200, 422}
+    assert Campaign.objects.get().config_json == campaign.config_json
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("status", ["DRAFT", "FINISHED"])
+def test_only_a_campaign_under_way_has_the_page(signed_in, status):
+    CampaignFactory(slug="pilot", status=status)
+
+    assert signed_in.get("/campaigns/pilot/change/").status_code == 302
+
+
+def test_finishing_shows_its_consequences_first(signed_in):
+    campaign = CampaignFactory(slug="pilot", tasks=1)
+    HitFactory(hit_type__campaign=campaign, slots=9, available=7, pending=2)
+
+    text = " ".join(
+        BeautifulSoup(signed_in.get("/campaigns/pilot/finish/confirm/").content, "html.parser")
+        .get_text(" ")
+        .split()
+    )
+
+    assert "cannot be resumed" in text
+    assert "Assignments that nobody has begun: withdrawn 7" in text
+    assert "Begun assignments: can be submitted, and are paid 2" in text
+    assert "released $0.84" in text
+    assert "0 of 1 image is complete" in text
+    assert Campaign.objects.get().status == "RUNNING"
+
+
+@pytest.mark.parametrize("page", ["finish/confirm", "pause/confirm", "change"])
+def test_researchers_of_own_people_read_of_task_pages_and_of_no_assignments(signed_in, page):
+    CampaignFactory(slug="pilot", tasks=1, config={"workers": {"who": "own"}})
+
+    text = " ".join(signed_in.get(f"/campaigns/pilot/{page}/").content.decode().split())
+
+    assert "ask pages that nobody has begun" in text
+    assert "assignment" not in text.lower()
+
+
+def test_pausing_shows_its_consequences_first(signed_in):
+    CampaignFactory(slug="pilot")
+
+    page = signed_in.get("/campaigns/pilot/pause/confirm/").content.decode()
+
+    assert "you can resume the campaign" in page
+    assert Campaign.objects.get().status == "RUNNING"

@@ -1,0 +1,132 @@
+"""A draft that is saved again: what it keeps, and what follows from its new settings."""
+
+from decimal import Decimal
+
+import pytest
+
+from annotate.kinds import CampaignNotPossible
+from annotate.models import Campaign, Task
+from annotate.services.drafts import begin_draft
+from annotate.services.responses import close_or_reopen
+from hits.services.lifecycle import add_to_budget, save_draft
+from qualcontrol.models import SpotCheck
+from qualcontrol.review.gold import seed_gold
+from qualcontrol.review.judging import judge
+from qualcontrol.risk.estimate import random_order
+from qualcontrol.services.sampling import draw_spot_checks
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def saved_with(section, **values):
+    """The only campaign, a draft, saved with these values in a section of its file."""
+    row = Campaign.objects.get()
+    file = {**row.config_json, section: {**row.config_json[section], **values}}
+    draft = begin_draft(owner=UserFactory(), campaign=row, file=file, at=NOON)
+    return save_draft(draft=draft, endpoint="local", at=NOON)
+
+
+def test_a_draft_that_is_edited_keeps_what_was_added_to_its_budget():
+    campaign = CampaignFactory(status="DRAFT")
+    add_to_budget(campaign=campaign, amount=Decimal(500), actor=None, at=NOON)
+
+    saved = saved_with("instructions", intro="Look closely.")
+
+    assert saved.budget == saved.config.budget == 1500
+
+
+def test_a_draft_with_gold_items_keeps_its_tasks():
+    campaign = CampaignFactory(status="DRAFT", tasks=1)
+    made_up = {"text": "A dog.", "reason": "vague", "actor": UserFactory(), "at": NOON}
+    seed_gold(task=campaign.tasks.get(), **made_up)
+
+    with pytest.raises(CampaignNotPossible, match="gold items"):
+        saved_with("priming", share=0)
+
+    assert campaign.tasks.count() == 1
+
+
+@pytest.mark.parametrize("verdict", ["GOOD", "BAD"])
+def test_a_draft_that_wants_one_reviewer_takes_the_judgement_that_there_is(verdict):
+    review = {"share": 0, "first": 0, "reviewers": 2}
+    response = ResponseFactory(
+        task__campaign=CampaignFactory(status="DRAFT", config={"review": review})
+    )
+    judge(response=response, verdict=verdict, reason="vague", reviewer=UserFactory(), at=NOON)
+    assert not SpotCheck.objects.get().verdict
+
+    saved_with("review", reviewers=1)
+
+    response.refresh_from_db()
+    assert SpotCheck.objects.get().verdict == verdict
+    assert (response.status == "DISCARDED") == (verdict == "BAD")
+
+
+def test_a_draft_that_wants_fewer_first_checks_drops_those_of_what_was_imported():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 3}})
+    tasks, worker = TaskFactory.create_batch(5, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+
+    saved_with("review", first=1)
+
+    assert [check.response for check in SpotCheck.objects.filter(is_first=True)] == responses[:1]
+
+
+def test_a_draft_that_wants_more_first_checks_takes_those_that_are_drawn_by_chance():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 1}})
+    tasks, worker = TaskFactory.create_batch(4, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+    SpotCheckFactory(response=responses[1])
+
+    saved_with("review", first=3)
+
+    firsts = SpotCheck.objects.filter(is_first=True).order_by("response")
+    assert [check.response for check in firsts] == responses[:3]
+
+
+@pytest.mark.parametrize(("quorum", "missing"), [(5, 9), (1, 0)])
+def test_a_draft_with_another_quorum_opens_or_closes_imported_images(quorum, missing):
+    rules = {"cannot_describe": ["Too dark"], "cannot_describe_quorum": 2}
+    campaign = CampaignFactory(status="DRAFT", config={"captions": rules})
+    task = TaskFactory(campaign=campaign, wanted=11)
+    ResponseFactory.create_batch(2, task=task, cannot_describe="Too dark")
+    Task.objects.update(answers_missing=9, places_left=9)
+    close_or_reopen([task.pk])
+
+    saved_with("captions", cannot_describe_quorum=quorum)
+
+    task.refresh_from_db()
+    assert task.answers_missing == missing
+
+
+def test_a_draft_with_another_share_draws_the_checks_of_what_was_imported_into_it():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0.2, "first": 0}})
+    task = TaskFactory(campaign=campaign, wanted=30)
+    responses = [ResponseFactory(task=task) for _ in range(30)]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+    order = {one.pk: random_order(campaign.config.seed, one.pk) for one in responses}
+    last = max(responses, key=lambda one: order[one.pk])
+
+    def drawn_by(share):
+        row = Campaign.objects.get()
+        file = {**row.config_json, "review": {**row.config_json["review"], "share": share}}
+        draft = begin_draft(owner=UserFactory(), campaign=row, file=file, at=NOON)
+        assert save_draft(draft=draft, endpoint="local", at=NOON) == row
+        return set(SpotCheck.objects.filter(is_random=True).values_list("response", flat=True))
+
+    assert drawn_by(1.0) == set(order)
+    judge(response=last, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    assert drawn_by(0.3) == {one for one in order if order[one] < 0.3}
+    assert SpotCheck.objects.get(response=last).verdict == "GOOD"
+    assert SpotCheck.objects.open().count() == len([one for one in order if order[one] < 0.3])
