@@ -8,14 +8,12 @@ from io import StringIO
 from types import SimpleNamespace
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
-from annotate.exports.records import context_of
-from annotate.models import Behaviour, Campaign, CampaignStatus, Caption, Release, Worker
+from annotate.models import Behaviour, Campaign, CampaignStatus, Caption
 from background.models import Failure, Job, JobLine, Notice
 from config.environment import Environment
 from hits.models import (
@@ -48,7 +46,7 @@ from hits.services.worker_data import (
     delete_old_worker_ids,
     erase_worker,
 )
-from qualcontrol.models import Appeal, Pause, Proposal
+from qualcontrol.models import Appeal
 from shared.environment import read
 from tests.factories import (
     NOON,
@@ -57,16 +55,14 @@ from tests.factories import (
     ExclusionFactory,
     HitFactory,
     HitTypeFactory,
-    LinkResponseFactory,
     ResponseFactory,
-    SpotCheckFactory,
     TaskPageFactory,
     UserFactory,
     WorkerAccountFactory,
-    WorkerFactory,
     make_campaign,
 )
 from tests.hits.opened_pages import SENTENCE, listed
+from tests.hits.released_work import released
 from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
@@ -77,27 +73,6 @@ LATER = NOON + YEAR + timedelta(seconds=1)
 @pytest.fixture(autouse=True)
 def a_year(settings):
     settings.WORKER_DATA_DAYS = 365
-
-
-def released(account, *, name, at=NOON, status=CampaignStatus.FINISHED, **values):
-    """A campaign with one paid answer of the worker, and a release."""
-    campaign = CampaignFactory(slug=name, status=status)
-    hit = HitFactory(campaign=campaign, status="RETIRED", hit_id=name, **values)
-    assignment = AssignmentFactory(
-        hit=hit,
-        account=account,
-        status=AssignmentStatus.APPROVED,
-        decided_at=NOON,
-        unplaced_answer="my name is Ada",
-    )
-    response = ResponseFactory(
-        task__campaign=campaign, worker=account.worker, assignment=assignment
-    )
-    Behaviour.objects.create(response=response, characters={"typed": 12})
-    Release.objects.create(
-        name=name, campaign=campaign, seed=0, created_at=at, context=context_of(campaign)
-    )
-    return campaign
 
 
 def test_ids_and_behaviour_are_deleted_when_the_period_after_the_release_is_over():
@@ -238,17 +213,6 @@ def test_a_bonus_for_a_deleted_id_is_refused_in_words():
         plan_bonuses(
             campaign=Assignment.objects.get().hit.campaign, wishes=wishes, key="a", at=LATER
         )
-
-
-def test_the_export_has_the_answers_of_every_task_type():
-    worker = WorkerFactory()
-    ResponseFactory(worker=worker, text="A dog runs.")
-    LinkResponseFactory(worker=worker, words={"0": "not-visual"})
-
-    answers = data_of(worker)["answers"]
-
-    assert [answer["content"] for answer in answers] == ["A dog runs.", {"0": "not-visual"}]
-    assert len({answer["campaign"] for answer in answers}) == 2
 
 
 def test_erasing_deletes_what_leads_to_the_person_and_keeps_answers():
@@ -438,61 +402,6 @@ def test_a_worker_who_is_owed_something_is_not_erased():
     assert assignment.account.id_deleted_at is None
 
 
-def test_the_file_has_everything_about_the_worker_and_nothing_of_others():
-    account = WorkerAccountFactory(marketplace_id="AONE")
-    released(account, name="pilot")
-    released(WorkerAccountFactory(marketplace_id="ATWO"), name="second")
-
-    data = data_of(account.worker)
-
-    assert data["account"]["worker_id"] == "AONE"
-    assert [answer["campaign"] for answer in data["answers"]] == ["pilot"]
-    assert data["answers"][0]["behaviour"]["characters"] == {"typed": 12}
-    assert data["assignments"][0]["status"] == "approved"
-    assert "ATWO" not in json.dumps(data)
-
-
-def test_the_file_has_what_was_decided_about_the_worker():
-    account = WorkerAccountFactory()
-    campaign = released(account, name="pilot")
-    about = {"campaign": campaign, "worker": account.worker, "reason": "too fast"}
-    Pause.objects.create(**about, paused_at=NOON, lifted_at=LATER)
-    Proposal.objects.create(**about, proposed_at=NOON)
-    WorkerBarring.objects.create(
-        hit_type=HitTypeFactory(campaign=campaign, hit_type_id="T1"),
-        account=account,
-        is_wanted=True,
-    )
-    SpotCheckFactory(
-        response=account.worker.responses.get(), verdict="BAD", reason="no dog", judged_at=NOON
-    )
-
-    data = json.loads(json.dumps(data_of(account.worker)))
-
-    stretch = {"campaign": "pilot", "reason": "too fast", "from": NOON.isoformat()}
-    assert data["pauses"] == [stretch | {"until": LATER.isoformat()}]
-    assert data["proposed_exclusions"] == [stretch | {"until": None}]
-    assert data["hidden_hits"] == [
-        {"campaign": "pilot", "hit_type_id": "T1", "are_hidden": False, "to_be_hidden": True}
-    ]
-    verdict = {"is": "BAD", "reason": "no dog", "at": NOON.isoformat()}
-    assert data["answers"][0]["verdict"] == verdict
-
-
-def test_each_table_that_names_a_worker_is_known_to_the_file():
-    naming = {
-        model.__name__
-        for model in apps.get_models()
-        for field in model._meta.fields
-        if field.related_model in (Worker, WorkerAccount)
-    }
-
-    here = {"WorkerAccount", "Response", "Assignment", "MessageRecipient", "WorkerBarring"}
-    decided = {"Decision", "Exclusion", "Pause", "Proposal", "HeldPayment", "WorkerRisk"}
-    # The flags are with the answers; a change only asks for another count.
-    assert naming == here | decided | {"Assessment", "WorkerRiskChange"}
-
-
 def test_the_commands_export_and_erase(tmp_path):
     account = WorkerAccountFactory(marketplace_id="AONE")
     out, file = StringIO(), tmp_path / "data.json"
@@ -522,33 +431,6 @@ def test_a_worker_is_named_on_standard_input_and_nobody_by_an_empty_one(name, mo
 
     with pytest.raises(CommandError, match="No worker has this pseudonym"):
         call_command(name, "-")
-
-
-def test_an_operator_finds_downloads_and_erases(client):
-    account = WorkerAccountFactory(marketplace_id="AONE")
-    released(account, name="pilot")
-    client.force_login(UserFactory(is_superuser=True))
-    page = f"/workers/{account.worker}/"
-
-    assert client.post("/workers/", {"name": "AONE"}).url == page
-    assert b"No worker has" in client.post("/workers/", {"name": "NOBODY"}).content
-    assert client.get(f"{page}data.json").json()["account"]["worker_id"] == "AONE"
-    refused = client.post(page, {"pseudonym": "W-OTHER"})
-    assert refused.status_code == 400
-    assert client.post(page, {"pseudonym": str(account.worker)}).url == page
-
-    account.refresh_from_db()
-    assert account.id_deleted_at <= timezone.now()
-    assert "at the worker's request" in client.get(page).content.decode()
-
-
-def test_a_researcher_may_not_see_the_data_of_one_worker(client):
-    account = WorkerAccountFactory()
-    client.force_login(UserFactory())
-
-    assert client.get(f"/workers/{account.worker}/").status_code == 403
-    assert client.get(f"/workers/{account.worker}/data.json").status_code == 403
-    assert client.post("/workers/", {"name": account.marketplace_id}).status_code == 403
 
 
 def test_a_message_that_is_refused_is_not_planned_again_for_an_erased_worker():
