@@ -306,6 +306,7 @@ class Migration(migrations.Migration):
             name='Submission',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('lost_at', models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
@@ -328,7 +329,7 @@ class Migration(migrations.Migration):
                 ('builds_on', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='later', to='annotate.response')),
             ],
             options={
-                'indexes': [models.Index(fields=['campaign', 'status', 'submitted_at'], name='response_by_campaign'), models.Index(fields=['worker', 'campaign', 'status'], name='response_by_worker'), models.Index(fields=['campaign', 'id'], name='response_in_order'), models.Index(condition=models.Q(('status', 'DISCARDED')), fields=['campaign', 'id', 'worker'], name='response_discarded'), models.Index(condition=models.Q(('builds_on__isnull', False)), fields=['builds_on'], name='response_built_on'), models.Index(condition=models.Q(('round__isnull', False)), fields=['worker', 'task'], name='response_in_a_chain')],
+                'indexes': [models.Index(fields=['campaign', 'status', 'submitted_at'], name='response_by_campaign'), models.Index(fields=['worker', 'campaign', 'status', 'submission'], name='response_by_worker'), models.Index(fields=['campaign', 'id'], name='response_in_order'), models.Index(condition=models.Q(('status', 'DISCARDED')), fields=['campaign', 'id', 'worker'], name='response_discarded'), models.Index(condition=models.Q(('builds_on__isnull', False)), fields=['builds_on'], name='response_built_on'), models.Index(condition=models.Q(('round__isnull', False)), fields=['worker', 'task'], name='response_in_a_chain')],
                 'constraints': [models.UniqueConstraint(fields=('task', 'worker'), name='response_once_per_worker_and_task'), models.CheckConstraint(condition=models.Q(('withdrawn_at', None), ('status', 'DISCARDED'), _connector='OR'), name='response_withdrawn_is_discarded'), models.CheckConstraint(condition=models.Q(('imported_from', None), ('submission', None), _connector='OR'), name='response_imported_has_no_submission'), models.UniqueConstraint(condition=models.Q(('round__isnull', False), ('status', 'SUBMITTED')), fields=('task', 'round'), name='response_one_counts_in_a_round'), models.CheckConstraint(condition=models.Q(models.Q(('builds_on', None), ('round', None)), models.Q(('builds_on', None), ('round', 1)), models.Q(('builds_on__isnull', False), ('round__gt', 1)), _connector='OR'), name='response_builds_on_an_earlier_round')],
             },
         ),
