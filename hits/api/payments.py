@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers, status
-from rest_framework import status as http
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -141,7 +140,7 @@ class RejectResponse(APIView):
         response = get_object_or_404(Answer.objects.of(campaign), pk=pk)
         given = validated(RejectionSerializer, request)
         ask_for_rejection(response=response, actor=account_of(request), at=timezone.now(), **given)
-        return Response(given, status=http.HTTP_202_ACCEPTED)
+        return Response(given, status=status.HTTP_202_ACCEPTED)
 
 
 class BonusSerializer(serializers.ModelSerializer[Bonus]):
