@@ -12,7 +12,6 @@ from django.db.models import BooleanField, F, Func, Value
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.files import Files
-from annotate.exports.tables import Asked, Table
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -145,6 +144,8 @@ class CaptionKind(TaskKind):
     export_command = "export_captions"
     about_release = "Captions of images, written by crowd workers."
     released_relations = ("captions",)
+    own_files = staticmethod(own_files)
+    tables = staticmethod(tables)
 
     def default_hit(self, style: str) -> Mapping[str, Any]:
         hit = super().default_hit(style)
@@ -328,12 +329,6 @@ class CaptionKind(TaskKind):
             RATINGS_FILE: rates_first(release),
         }
         return {name: file for name, file in self.files.items() if asked.get(name, True)}
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
-
-    def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
-        return own_files(release, asked)
 
     def released_context(self, _image: ReleasedImage) -> dict[str, Any]:
         return {"baseline": Role.BASELINE, "reason": Role.REASON}

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext
 
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.tables import Asked, Table
+from annotate.exports.tables import Asked
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -44,7 +44,6 @@ from annotate.kinds.correspondence.release import (
     sentence_files,
     tables,
 )
-from annotate.kinds.freezing import Drawn
 from annotate.kinds.wizard import (
     CAPTION_SET,
     RELEASE,
@@ -126,6 +125,11 @@ class CorrespondenceKind(TaskKind):
     files = CORRESPONDENCE_FILES
     export_command = "export_correspondences"
     about_release = "Captions whose words crowd workers linked to boxes in the images."
+    agreements = staticmethod(mean_overlaps)
+    freeze = staticmethod(freeze)
+    judge_payload = staticmethod(judge_payload)
+    script_texts = staticmethod(script_texts)
+    tables = staticmethod(tables)
 
     def material(self, config: CampaignConfig, at: datetime, team: Team) -> dict[str, Any]:
         try:
@@ -196,9 +200,6 @@ class CorrespondenceKind(TaskKind):
     def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
         return {"marks_words": is_english(config.language)}
 
-    def script_texts(self) -> dict[str, str]:
-        return script_texts()
-
     def field_names(self, task: Task) -> list[str]:
         count = len(tokens(_caption(task)))
         return [name for number in range(count) for name in _fields(task, number)]
@@ -250,24 +251,11 @@ class CorrespondenceKind(TaskKind):
     def row(self, response: Response, answer: Words) -> Correspondence:
         return Correspondence(response=response, words=answer)
 
-    def agreements(self, answers: Mapping[int, Words]) -> dict[int, float]:
-        """Each answer's mean overlap with the others."""
-        return mean_overlaps(dict(answers))
-
     def answer_context(self, response: Response) -> dict[str, Any]:
         return {"shown": linked_caption(response)}
 
-    def judge_payload(self, response: Response) -> dict[str, Any]:
-        return judge_payload(response)
-
     def judge_line(self, response: Response) -> str:
         return str(judge_payload(response)["answer"]["brackets"])
-
-    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
-        freeze(release, drawn, numbers)
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
 
     def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
         yield from super().own_files(release, asked)

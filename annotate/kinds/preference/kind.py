@@ -8,9 +8,7 @@ from django.utils.translation import gettext
 
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.files import stored_files
-from annotate.exports.tables import Table
 from annotate.kinds.base import Sign
-from annotate.kinds.freezing import Drawn
 from annotate.kinds.preference.pairs import (
     KNOWN,
     LATEST,
@@ -26,7 +24,7 @@ from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
 from annotate.kinds.wizard import StepFields
-from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from annotate.models import Campaign, ReleasedImage, Response, Selection, Task
 from corpora.evaluation.bootstrap import RESAMPLES
 from corpora.evaluation.comparisons import PRIOR
 from corpora.language.text import Problem, gettext_noop
@@ -87,6 +85,8 @@ class PreferenceKind(RatingKind):
     about_release = "Comparisons of two image captions by crowd workers, and a ranking of sources."
     files = stored_files("preferences.json", "votes.csv", "ranking.csv")
     judgements = "preferences.json"
+    freeze = staticmethod(freeze)
+    tables = staticmethod(tables)
 
     def payload(
         self, config: CampaignConfig, image: int, captions: Sequence[Mapping[str, Any]]
@@ -200,12 +200,6 @@ class PreferenceKind(RatingKind):
     def _votes(self, response: Response) -> list[Mapping[str, int]]:
         numbers = range(1, self.rated(response.task) + 1)
         return [response.answer.content.get(str(number), {}) for number in numbers]
-
-    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
-        freeze(release, drawn, numbers)
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
         rules: Preference = self.rules(campaign.config)

@@ -1,6 +1,6 @@
 """Caption ratings as a task type: a worker rates several captions of one image."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext, ngettext
@@ -8,7 +8,6 @@ from django.utils.translation import gettext, ngettext
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection
 from annotate.exports.files import stored_files
-from annotate.exports.tables import Table
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -16,7 +15,6 @@ from annotate.kinds.base import (
     TaskKind,
     new_task,
 )
-from annotate.kinds.freezing import Drawn
 from annotate.kinds.rating.answers import (
     Answer,
     Question,
@@ -148,6 +146,9 @@ class RatingKind(TaskKind):
     about_release = "Ratings of image captions by crowd workers."
     files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
     judgements = "ratings.json"
+    agreements = staticmethod(mean_similarities)
+    freeze = staticmethod(freeze)
+    tables = staticmethod(tables)
 
     def language_of_material(self, config: CampaignConfig, team: Team) -> str:
         names = [source.release for source in self.rules(config).sources if source.release]
@@ -281,9 +282,6 @@ class RatingKind(TaskKind):
         [(code, why)] = self.flags.items()
         return [Sign(code, count, 6, why.format(count=count))]
 
-    def agreements(self, answers: Mapping[int, Answer]) -> dict[int, float]:
-        return mean_similarities(answers)
-
     def answer_context(self, response: Response) -> dict[str, Any]:
         return {"captions": list(self._rated_texts(response))}
 
@@ -332,12 +330,6 @@ class RatingKind(TaskKind):
                     for question, value in given
                 ],
             }
-
-    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
-        freeze(release, drawn, numbers)
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
         yield from Rating.of(campaign.config).methods()

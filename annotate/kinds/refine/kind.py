@@ -1,6 +1,6 @@
 """Texts that are written in rounds as a task type: each worker edits the last version."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection
-from annotate.exports.tables import Table
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -20,7 +19,6 @@ from annotate.kinds.base import (
     new_task,
 )
 from annotate.kinds.caption.wizard import INSTRUCTIONS, PRACTICE_FIELDS
-from annotate.kinds.freezing import Drawn
 from annotate.kinds.refine.changes import parts
 from annotate.kinds.refine.release import (
     FILES,
@@ -223,6 +221,8 @@ class RefineKind(TaskKind):
         "Descriptions of images that crowd workers wrote or edited in rounds. The column origin "
         "says what each was edited from."
     )
+    freeze = staticmethod(freeze)
+    tables = staticmethod(tables)
 
     def responses_of(self, section: Any) -> int:
         return int(section.rounds)
@@ -345,12 +345,6 @@ class RefineKind(TaskKind):
     def judge_payload(self, response: Response) -> dict[str, Any]:
         before = _text_of(response.builds_on, response.task)
         return {"caption": self.summary(response), "before": before, "round": response.round}
-
-    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
-        freeze(release, drawn, numbers)
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
 
     def methods(self, campaign: Campaign) -> Iterator[str]:
         rules = Refine.of(campaign.config)

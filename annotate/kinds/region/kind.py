@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection, Share
 from annotate.exports.files import Files
-from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_url
 from annotate.kinds.base import CampaignNotPossible, TaskKind, Templates, new_task
 from annotate.kinds.boxes import NumberedBox, numbered_boxes
@@ -224,6 +223,8 @@ class RegionKind(CaptionKind):
     files = REGION_FILES
     export_command = "export"
     about_release = "Captions of regions of images, written by crowd workers."
+    own_files = staticmethod(own_files)
+    tables = staticmethod(tables)
 
     @property
     def templates(self) -> Templates:
@@ -302,12 +303,6 @@ class RegionKind(CaptionKind):
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """The captions of each region, in the order of submission."""
         freeze(release, drawn, numbers, lambda task: {REGION: region_in(task)})
-
-    def tables(self, release: Release) -> list[Table]:
-        return tables(release)
-
-    def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
-        return own_files(release, asked)
 
     def files_of(self, _release: Release) -> Files:
         return self.files
