@@ -30,7 +30,8 @@ LanguageTag = Annotated[
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Databases store no JSON with a number that is infinite.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Priming(Section):

@@ -49,6 +49,7 @@ def test_workers_are_those_of_nocaps_by_default():
         ({"hit": 5}, "hit: "),
         ({"seed": 2**63}, "seed: "),
         ({"flags": {"seconds": -1}}, "flags.seconds: "),
+        ({"flags": {"seconds": float("inf")}}, "flags.seconds: input should be a finite number"),
         ({"references": [[[[["deep"] * 99]]]]}, "'deep', ...]]]]]"),
         ({"a\nb": 1}, r"a\nb: there is no such key"),
     ],
