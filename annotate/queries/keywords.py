@@ -3,15 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef
-
 from accounts.models import Team
 from annotate.models import (
     Box,
     ClassName,
     ClassRelation,
     Image,
-    ImageSource,
     ObjectClass,
     Selection,
     Task,
@@ -49,13 +46,6 @@ def hidden_classes() -> list[ObjectClass]:
     """Classes that are never shown as keywords, by name."""
     found = ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("pk")
     return sorted(found, key=lambda one: one.name)
-
-
-def own_without_classes(selection: Selection) -> set[int]:
-    """Primary keys of the selection's own files that have no class, so that no keyword is shown."""
-    own = Image.objects.filter(selected__selection=selection, source=ImageSource.OWN)
-    boxes = Box.objects.verified().filter(image=OuterRef("pk"))
-    return set(own.filter(~Exists(boxes)).values_list("pk", flat=True))
 
 
 def has_classes(selection: str, team: Team) -> bool:

@@ -52,7 +52,6 @@ from annotate.queries.keywords import (
     english_keywords,
     keywords_in,
     names_in,
-    own_without_classes,
     task_keywords,
 )
 from annotate.queries.words import if_few, with_words
@@ -161,12 +160,12 @@ class CaptionKind(TaskKind):
         return super().material(config, at, team)
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """A task for each selected image."""
+        """A task for each selected image. Nothing decides later whether one without keywords shows
+        them."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
         shown = primed_tasks(config, len(selected))
-        without_classes = own_without_classes(campaign.selection)
         names = names_in(config.language)
         for start in range(0, len(selected), AT_ONCE):
             chunk = selected[start : start + AT_ONCE]
@@ -179,7 +178,7 @@ class CaptionKind(TaskKind):
                     campaign,
                     image_id=image_id,
                     number=position,
-                    shows_keywords=shows_keywords if image_id not in without_classes else False,
+                    shows_keywords=shows_keywords if keywords[image_id].names else False,
                     payload=keywords[image_id].payload
                     | contexts.get(image_id, {})
                     | to_rate.get(image_id, {}),

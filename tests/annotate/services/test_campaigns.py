@@ -2,12 +2,15 @@
 
 import pytest
 
-from annotate.models import Campaign
+from annotate.models import Campaign, ClassRelation
 from annotate.queries.progress import progress
 from annotate.services.campaigns import CampaignNotPossible, create_campaign
 from tests.factories import (
     NOON,
+    BoxFactory,
     CampaignFactory,
+    ClassFactory,
+    ImageFactory,
     ResponseFactory,
     SelectionFactory,
     TaskFactory,
@@ -19,6 +22,11 @@ pytestmark = pytest.mark.django_db
 
 def create(**values):
     return create_campaign(config=config(**values), endpoint="local", at=NOON)
+
+
+def select(number):
+    """A selection of so many images, each with a keyword."""
+    SelectionFactory(name="scenes", images=[BoxFactory().image for _ in range(number)])
 
 
 def primed(campaign):
@@ -42,7 +50,7 @@ def test_a_campaign_has_a_task_for_each_image_in_the_order_of_its_selection():
 def test_a_preset_says_how_many_captions_and_whether_keywords_are_shown(
     preset, wanted, primed_tasks
 ):
-    SelectionFactory(name="scenes", images=4)
+    select(4)
 
     campaign = create(preset=preset)
 
@@ -51,15 +59,30 @@ def test_a_preset_says_how_many_captions_and_whether_keywords_are_shown(
 
 
 def test_keywords_are_shown_on_the_share_of_tasks_that_the_file_asks_for():
-    SelectionFactory(name="scenes", images=10)
+    select(10)
 
     campaign = create(priming={"share": 0.3})
 
     assert len(primed(campaign)) == 3
 
 
+@pytest.mark.parametrize("by", ["image", "response"])
+@pytest.mark.parametrize("source", ["OPEN_IMAGES", "OWN"])
+def test_an_image_of_which_no_class_is_shown_is_never_primed(source, by):
+    part = ClassRelation.objects.create(
+        parent=ClassFactory(name="Car"), child=ClassFactory(name="Wheel"), kind="PART"
+    ).child
+    images = [ImageFactory(source=source, sha256=name, file_name=name) for name in ("a", "b")]
+    BoxFactory(image=images[0], object_class=part)
+    SelectionFactory(name="scenes", images=images)
+
+    campaign = create(priming={"by": by})
+
+    assert set(campaign.tasks.values_list("shows_keywords", flat=True)) == {False}
+
+
 def test_which_tasks_show_keywords_depends_on_the_seed_alone():
-    SelectionFactory(name="scenes", images=20)
+    select(20)
 
     same = [create(name=name, seed=1, priming={"share": 0.5}) for name in ["first", "again"]]
     other = create(name="other", seed=2, priming={"share": 0.5})
