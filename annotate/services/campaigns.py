@@ -40,19 +40,21 @@ def create_campaign(
     kind = _kind_of(config)
     team = team or first_team(at=at)
     config = kind.with_language(config, team)
-    if Campaign.objects.filter(slug=config.name).exists():
-        raise CampaignNotPossible(f"name: {name_refusal(config.name, team)}")
-    campaign = Campaign.objects.create(
-        team=team,
+    campaign, is_new = Campaign.objects.get_or_create(
         slug=config.name,
-        kind=config.kind,
-        family=family,
-        **kind.material(config, at, team),
-        endpoint=endpoint,
-        budget=config.budget,
-        config_json=config.model_dump(mode="json"),
-        created_at=at,
+        defaults={
+            "team": team,
+            "kind": config.kind,
+            "family": family,
+            **kind.material(config, at, team),
+            "endpoint": endpoint,
+            "budget": config.budget,
+            "config_json": config.model_dump(mode="json"),
+            "created_at": at,
+        },
     )
+    if not is_new:
+        raise CampaignNotPossible(f"name: {name_refusal(config.name, team)}")
     Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
     campaign.practice_images.set(practice_images(config, campaign).values())
     return campaign

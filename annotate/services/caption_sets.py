@@ -96,7 +96,6 @@ def _create_set(
     team: Team,
 ) -> CaptionCounts:
     """Create a set of the captions whose image is found."""
-    _check_is_free(name, team)
     for caption in captions:
         if not normalise(caption.text):
             reason = f"the caption of image {caption.image} has no character that can be seen"
@@ -107,7 +106,11 @@ def _create_set(
         raise DomainError(f"No caption in {path} belongs to an image of {where}.")
     languages = {caption.language for caption, _ in of_split}
     language = languages.pop() if len(languages) == 1 else ""
-    made = CaptionSet.objects.create(team=team, name=name, language=language, created_at=at)
+    made, is_new = CaptionSet.objects.get_or_create(
+        name=name, defaults={"team": team, "language": language, "created_at": at}
+    )
+    if not is_new:  # another import took the name meanwhile
+        raise DomainError(_taken(name, team))
     rows = (
         GivenCaption(
             caption_set=made,
@@ -125,5 +128,8 @@ def _create_set(
 def _check_is_free(name: str, team: Team) -> None:
     names.check(name, "caption set")
     if CaptionSet.objects.filter(name=name).exists():
-        rows = CaptionSet.objects.all()
-        raise DomainError(names.refusal(rows, name=name, team=team, noun="caption set"))
+        raise DomainError(_taken(name, team))
+
+
+def _taken(name: str, team: Team) -> str:
+    return names.refusal(CaptionSet.objects.all(), name=name, team=team, noun="caption set")

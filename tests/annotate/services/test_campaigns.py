@@ -1,6 +1,7 @@
 """Creating campaigns."""
 
 import pytest
+from django.db import connection
 
 from annotate.models import Campaign, ClassRelation
 from annotate.queries.progress import progress
@@ -16,6 +17,7 @@ from tests.factories import (
     TaskFactory,
     config,
 )
+from tests.races import while_open
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +33,17 @@ def select(number):
 
 def primed(campaign):
     return list(campaign.tasks.filter(shows_keywords=True).values_list("number", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_a_name_that_another_campaign_takes_meanwhile_is_refused():
+    SelectionFactory(name="scenes", images=1)
+
+    with pytest.raises(CampaignNotPossible, match="already exists"):
+        while_open(create, create)
+
+    assert Campaign.objects.get().tasks.count() == 1
 
 
 def test_a_campaign_has_a_task_for_each_image_in_the_order_of_its_selection():

@@ -5,12 +5,14 @@ import json
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
 
 from accounts.services.teams import first_team
 from annotate.models import CaptionSet
 from corpora.datasets.coco import read_captions
 from corpora.language.tokens import pieces, tokens
 from tests.factories import NOON, ImageFactory
+from tests.races import while_open
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +127,18 @@ def test_a_set_is_taken_in_once(write):
 
     with pytest.raises(CommandError, match="already"):
         take_in(path)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_a_name_that_another_import_takes_meanwhile_is_refused(write):
+    ImageFactory(source="COCO", key="1", team=first_team(at=NOON))
+    path = write([(1, None)], [(1, 1, "A dog runs.")])
+
+    with pytest.raises(CommandError, match="already exists"):
+        while_open(lambda: take_in(path), lambda: take_in(path))
+
+    assert CaptionSet.objects.get().captions.count() == 1
 
 
 @pytest.mark.parametrize(
