@@ -26,6 +26,7 @@ from annotate.api.lookups import account_of
 from annotate.images.copies import display_url
 from annotate.import_forms import FORMS, begin_import, filled_form
 from annotate.models import Image, ImageSource
+from annotate.services.imports import SPLIT_NAME
 from annotate.services.own_images import OwnCounts, OwnFile, import_own_files
 from corpora.reading.files import MalformedFile
 
@@ -55,7 +56,9 @@ class ImageSerializer(serializers.ModelSerializer[Image]):
 class ImageUploadSerializer(serializers.Serializer[Any]):
     """Image files for a split, with an optional table of facts."""
 
-    split = serializers.SlugField(max_length=64, help_text="the group of images to add them to")
+    split = serializers.RegexField(
+        f"^{SPLIT_NAME.pattern}$", max_length=64, help_text="the group of images to add them to"
+    )
     file = serializers.ListField(
         child=serializers.FileField(), max_length=MOST_FILES, help_text="repeat it for each file"
     )

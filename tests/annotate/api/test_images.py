@@ -39,6 +39,13 @@ def test_an_upload_can_be_repeated(api):
     assert Image.objects.count() == 1
 
 
+def test_a_split_has_any_name_that_a_folder_can_have(api):
+    answer = api.post("/api/images/", {"split": "2026.11-mine", "file": photograph()})
+
+    assert answer.status_code == 201
+    assert Image.objects.get().split == "2026.11-mine"
+
+
 def test_files_that_cannot_be_used_are_named(api):
     broken = SimpleUploadedFile("notes.jpg", b"#!/bin/sh", "image/jpeg")
 
