@@ -131,6 +131,8 @@ def _text(line: _Line, name: str, value: Any) -> str:
 
 
 def _add_credits(line: _Line, of_file: Facts, cells: Mapping[str, str]) -> None:
+    if cells.get("license_url"):  # Our own tables have the licence's name beside its address.
+        cells = {**cells, "license": "", "licence": ""}
     for column, name in CREDITS.items():
         if not (text := cells.get(column, "")):
             continue

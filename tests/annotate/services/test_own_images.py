@@ -7,6 +7,7 @@ from django.core.management import CommandError
 from PIL import Image as Picture
 
 from annotate.exports.formats import FORMATS
+from annotate.exports.provenance import license_name
 from annotate.images.copies import copy_name, copy_storage, make_copies
 from annotate.images.files import file_path
 from annotate.kinds.exporting import content_of, write_export
@@ -299,6 +300,23 @@ def test_a_table_adds_credits_classes_and_boxes(folder):
         "Ball": (0.5, 1, 0, 0.5),
     }
     assert image.boxes.get(object_class__name="Dog").object_class == dog
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://creativecommons.org/publicdomain/mark/1.0/",
+        "http://creativecommons.org/licenses/by/2.0",
+        "https://licence.example/",
+    ],
+)
+def test_a_licence_may_be_named_beside_its_address_as_exports_have_it(folder, url):
+    photograph(folder / "a.jpg")
+    path = table(folder, f"file_name,license,license_url\na.jpg,{license_name(url)},{url}\n")
+
+    import_folder(folder, table=path)
+
+    assert Image.objects.get().license_url == url
 
 
 def test_a_table_twice_adds_nothing(folder):
