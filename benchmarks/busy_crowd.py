@@ -10,7 +10,8 @@ import random
 import threading
 import zlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from benchmarks.crowds import SPOILERS, Photo, Scene
@@ -127,3 +128,17 @@ def make_members(
         Member(number, browser, planned[number], patterns.get(number, ""))
         for number, browser in enumerate(browsers)
     ]
+
+
+@contextmanager
+def at_work(loops: Iterable[Callable[[], None]], is_over: threading.Event) -> Iterator[None]:
+    """Run each loop in a thread while the block runs, and then set `is_over`, which ends them."""
+    threads = [threading.Thread(target=loop) for loop in loops]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()

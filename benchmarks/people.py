@@ -14,11 +14,12 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import TypeVar
 
-from benchmarks.busy_crowd import Writers
+from benchmarks.busy_crowd import Writers, at_work
 from benchmarks.crowds import read_captions
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.lean_browser import (
@@ -120,26 +121,20 @@ def measure(chosen: argparse.Namespace) -> Report:
             browsers = whole.browsers(count)
             whole.fleet.start(RECONCILER)
             people = People(Writers(read_captions("nocaps"), seed=1), chosen.pause)
-            threads = [
-                threading.Thread(target=people.work, args=work) for work in enumerate(browsers)
-            ]
-            for thread in threads:
-                thread.start()
-            time.sleep(2 * chosen.pause)
-            began, used, own = time.monotonic(), whole.fleet.seconds(), time.process_time()
-            database = whole.postgresql.seconds() if whole.postgresql else 0.0
-            time.sleep(seconds)
-            ended = time.monotonic()
-            shares = {
-                name: (after - used.get(name, 0.0)) / seconds
-                for name, after in whole.fleet.seconds().items()
-            }
-            if whole.postgresql:
-                shares[POSTGRESQL] = (whole.postgresql.seconds() - database) / seconds
-            shares["browsers"] = (time.process_time() - own) / seconds
-            people.is_over.set()
-            for thread in threads:
-                thread.join()
+            loops = [partial(people.work, *work) for work in enumerate(browsers)]
+            with at_work(loops, people.is_over):
+                time.sleep(2 * chosen.pause)
+                began, used, own = time.monotonic(), whole.fleet.seconds(), time.process_time()
+                database = whole.postgresql.seconds() if whole.postgresql else 0.0
+                time.sleep(seconds)
+                ended = time.monotonic()
+                shares = {
+                    name: (after - used.get(name, 0.0)) / seconds
+                    for name, after in whole.fleet.seconds().items()
+                }
+                if whole.postgresql:
+                    shares[POSTGRESQL] = (whole.postgresql.seconds() - database) / seconds
+                shares["browsers"] = (time.process_time() - own) / seconds
             # The invariants hold once the last answers are read.
             whole.fleet.kill(RECONCILER)
             whole.manage("sync", NAME)

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.busy_crowd import Member, Writers, make_members
+from benchmarks.busy_crowd import Member, Writers, at_work, make_members
 from benchmarks.crowds import read_captions
 from benchmarks.fleet import Usage
 from benchmarks.harness import Line, Report, main, ratio
@@ -240,25 +240,18 @@ class Replay:
 
     def _collect(self) -> None:
         """Let the crowd work and the reviewer judge until no caption is missing."""
-        threads = [threading.Thread(target=self.crowd.work) for _ in range(THREADS)]
-        for thread in threads:
-            thread.start()
         reviewed_at, limit = 0.0, time.monotonic() + 600 + 24 * 3600 * self.scale
-        try:
-            with self.whole.site_rows() as rows:
-                while (missing := int(rows(MISSING)[0][0])) > 0:
-                    share = 1 - missing / self.wanted
-                    self._sample(share)
-                    if share - reviewed_at >= 1 / REVIEWS or missing < WANTED:
-                        reviewed_at = share
-                        self._review()
-                    if time.monotonic() > limit:
-                        raise ProcessFailed(f"{missing} missing\n{self.whole.fleet.logs()}")
-                    time.sleep(0.5)
-        finally:
-            self.crowd.is_over.set()
-            for thread in threads:
-                thread.join()
+        loops = [self.crowd.work] * THREADS
+        with at_work(loops, self.crowd.is_over), self.whole.site_rows() as rows:
+            while (missing := int(rows(MISSING)[0][0])) > 0:
+                share = 1 - missing / self.wanted
+                self._sample(share)
+                if share - reviewed_at >= 1 / REVIEWS or missing < WANTED:
+                    reviewed_at = share
+                    self._review()
+                if time.monotonic() > limit:
+                    raise ProcessFailed(f"{missing} missing\n{self.whole.fleet.logs()}")
+                time.sleep(0.5)
         self._sample(1)
 
     def _sample(self, share: float) -> None:

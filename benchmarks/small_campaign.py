@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import psycopg2
 
-from benchmarks.busy_crowd import Member, Writers
+from benchmarks.busy_crowd import Member, Writers, at_work
 from benchmarks.fragile import IMAGES, Fragile
 from benchmarks.invariants import Row
 from benchmarks.lean_browser import NoAnswer, Unexpected
@@ -64,85 +65,70 @@ TEXTS = [
     f"A {look} {thing} stands on the lawn beside a {look} gate, number {n}."
     for n, (look, thing) in enumerate((a, b) for a in WORDS[0] for b in WORDS[1])
 ]
-OF_CAMPAIGN = """FROM annotate_response AS response
+# The campaign, by its name.
+CAMPAIGN = "(SELECT id FROM annotate_campaign WHERE slug = '{0}')"
+RELEASE = "(SELECT id FROM annotate_release WHERE name = '{0}')"
+OF_CAMPAIGN = f"""FROM annotate_response AS response
     JOIN annotate_task AS task ON task.id = response.task_id
-    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
-    WHERE campaign.slug = '{}'"""
+    WHERE task.campaign_id = {CAMPAIGN}"""
 RESPONSES = f"SELECT count(*) {OF_CAMPAIGN}"
 WORKERS_OF = f"""SELECT DISTINCT worker.pseudonym FROM annotate_worker AS worker
     WHERE worker.id IN (SELECT response.worker_id {OF_CAMPAIGN}) ORDER BY worker.pseudonym"""
-WORK_OF = """SELECT account.marketplace_id, assignment.assignment_id
+WORK_OF = f"""SELECT account.marketplace_id, assignment.assignment_id
     FROM hits_assignment AS assignment
     JOIN hits_workeraccount AS account ON account.id = assignment.account_id
     JOIN hits_hit AS hit ON hit.id = assignment.hit_id
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{}' ORDER BY assignment.assignment_id"""
-MISSING = """SELECT coalesce(sum(answers_missing), 0) FROM annotate_task AS task
-    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
-    WHERE campaign.slug = '{}' AND task.answers_missing > 0"""
-UNPAID = """SELECT count(*) FROM hits_assignment AS assignment
+    WHERE hit.campaign_id = {CAMPAIGN} ORDER BY assignment.assignment_id"""
+MISSING = f"""SELECT coalesce(sum(answers_missing), 0) FROM annotate_task
+    WHERE campaign_id = {CAMPAIGN} AND answers_missing > 0"""
+UNPAID = f"""SELECT count(*) FROM hits_assignment AS assignment
     JOIN hits_hit AS hit ON hit.id = assignment.hit_id
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{}' AND assignment.status = 'SUBMITTED'"""
+    WHERE hit.campaign_id = {CAMPAIGN} AND assignment.status = 'SUBMITTED'"""
 # With responses on which a second opinion is asked for before anybody has judged them.
-OPEN_CHECKS = """SELECT count(*) FROM annotate_response AS response
+OPEN_CHECKS = f"""SELECT count(*) FROM annotate_response AS response
     JOIN annotate_task AS task ON task.id = response.task_id
-    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
     LEFT JOIN qualcontrol_spotcheck AS spot ON spot.response_id = response.id
     LEFT JOIN qualcontrol_secondopinion AS asked
         ON asked.response_id = response.id AND asked.withdrawn_at IS NULL
-    WHERE campaign.slug = '{}' AND response.status = 'SUBMITTED'
+    WHERE task.campaign_id = {CAMPAIGN} AND response.status = 'SUBMITTED'
     AND (spot.verdict = '' OR (spot.response_id IS NULL AND asked.response_id IS NOT NULL))"""
-SLOTS = """SELECT coalesce(sum(hit.available + hit.pending), 0) FROM hits_hit AS hit
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{}' AND hit.status IN ('OPEN', 'EXPIRED')"""
-RELEASED = """SELECT caption.text FROM annotate_releasedcaption AS caption
+SLOTS = f"""SELECT coalesce(sum(available + pending), 0) FROM hits_hit
+    WHERE campaign_id = {CAMPAIGN} AND status IN ('OPEN', 'EXPIRED')"""
+RELEASED = f"""SELECT caption.text FROM annotate_releasedcaption AS caption
     JOIN annotate_releasedimage AS image ON image.id = caption.image_id
-    JOIN annotate_release AS release ON release.id = image.release_id
-    WHERE release.name = '{0}' AND caption.role = 'REFERENCE'
-    UNION ALL SELECT image.record->>'text' FROM annotate_releasedimage AS image
-    JOIN annotate_release AS release ON release.id = image.release_id
-    WHERE release.name = '{0}' AND image.record->>'text' IS NOT NULL"""
-RELEASES = "SELECT count(*) FROM annotate_release WHERE name = '{}'"
+    WHERE image.release_id = {RELEASE} AND caption.role = 'REFERENCE'
+    UNION ALL SELECT record->>'text' FROM annotate_releasedimage
+    WHERE release_id = {RELEASE} AND record->>'text' IS NOT NULL"""
+RELEASES = "SELECT count(*) FROM annotate_release WHERE name = '{0}'"
 # Without those that are kept for 30 days because a rejection can be reverted for so long.
-ALIVE = """SELECT count(*) FROM hits_hit AS hit
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{}' AND (hit.status IN ('PLANNED', 'OPEN')
+ALIVE = f"""SELECT count(*) FROM hits_hit AS hit
+    WHERE hit.campaign_id = {CAMPAIGN} AND (hit.status IN ('PLANNED', 'OPEN')
       OR (hit.status = 'EXPIRED' AND NOT EXISTS (
           SELECT 1 FROM hits_assignment AS assignment
           WHERE assignment.hit_id = hit.id AND assignment.status = 'REJECTED')))"""
-GROUP_OF = """SELECT type.hit_type_id FROM hits_hittype AS type
-    JOIN annotate_campaign AS campaign ON campaign.id = type.campaign_id
-    WHERE campaign.slug = '{}' ORDER BY type.id DESC"""
-FAILED_JOBS = """SELECT job.key, job.title, job.error FROM background_job AS job
+GROUP_OF = f"""SELECT hit_type_id FROM hits_hittype
+    WHERE campaign_id = {CAMPAIGN} ORDER BY id DESC"""
+JOBS = f"""FROM background_job AS job
     JOIN django_content_type AS about ON about.id = job.about_type_id
-    JOIN annotate_campaign AS campaign ON campaign.id = job.about_id
-    WHERE campaign.slug = '{}' AND about.model = 'campaign' AND job.status = 'FAILED'
+    WHERE job.about_id = {CAMPAIGN} AND about.model = 'campaign'"""
+FAILED_JOBS = f"""SELECT job.key, job.title, job.error {JOBS} AND job.status = 'FAILED'
       AND NOT EXISTS (SELECT 1 FROM background_job AS later
                       WHERE later.about_id = job.about_id AND later.kind = job.kind
                         AND later.id > job.id)"""
 # What changes while jobs and syncs go on; not the times at which they were last seen.
-PROGRESS = """SELECT CAST(job.id AS text), job.status, job.step, job.done FROM background_job AS job
-    JOIN django_content_type AS about ON about.id = job.about_type_id
-    JOIN annotate_campaign AS campaign ON campaign.id = job.about_id
-    WHERE campaign.slug = '{0}' AND about.model = 'campaign'
+PROGRESS = f"""SELECT CAST(job.id AS text), job.status, job.step, job.done {JOBS}
     UNION ALL
-    SELECT '', hit.status, '', count(*) FROM hits_hit AS hit
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
-    WHERE campaign.slug = '{0}' GROUP BY hit.status
+    SELECT '', status, '', count(*) FROM hits_hit
+    WHERE campaign_id = {CAMPAIGN} GROUP BY status
     ORDER BY 1, 2"""
-PROBLEMS = """SELECT problem.subject, problem.message FROM hits_syncproblem AS problem
-    JOIN annotate_campaign AS campaign ON campaign.id = problem.campaign_id
-    WHERE campaign.slug = '{}'"""
-LAST_SYNC = """SELECT sync.finished_at, sync.error FROM hits_sync AS sync
-    JOIN annotate_campaign AS campaign ON campaign.id = sync.campaign_id
-    WHERE campaign.slug = '{}' ORDER BY sync.id DESC LIMIT 1"""
-HITS = """SELECT hit.status, hit.slots, hit.available, hit.pending, assignment.status,
+PROBLEMS = f"SELECT subject, message FROM hits_syncproblem WHERE campaign_id = {CAMPAIGN}"
+LAST_SYNC = f"""SELECT finished_at, error FROM hits_sync
+    WHERE campaign_id = {CAMPAIGN} ORDER BY id DESC LIMIT 1"""
+HITS = f"""SELECT hit.status, hit.slots, hit.available, hit.pending, assignment.status,
     held.cause, held.outcome FROM hits_hit AS hit
-    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
     LEFT JOIN hits_assignment AS assignment ON assignment.hit_id = hit.id
     LEFT JOIN qualcontrol_heldpayment AS held ON held.submission_id = assignment.submission_id
-    WHERE campaign.slug = '{}' AND hit.status IN ('PLANNED', 'OPEN', 'EXPIRED')"""
+    WHERE hit.campaign_id = {CAMPAIGN} AND hit.status IN ('PLANNED', 'OPEN', 'EXPIRED')"""
 STATE = {"failed jobs": FAILED_JOBS, "problems": PROBLEMS, "last sync": LAST_SYNC, "HITs": HITS}
 
 
@@ -283,19 +269,9 @@ class SmallCampaign:
         writers = (Writers if self.has_rounds else Describers)({0: TEXTS}, seed=self.seed)
         crowd = Crowd(self.members, writers, seed=self.seed)
         crowd.surprises = self.surprises
-        threads = [threading.Thread(target=crowd.work) for _ in range(THREADS)]
-        threads += [
-            threading.Thread(target=self._review, args=(number, crowd.is_over))
-            for number in range(REVIEWERS)
-        ]
-        for thread in threads:
-            thread.start()
-        try:
+        reviewers = [partial(self._review, number, crowd.is_over) for number in range(REVIEWERS)]
+        with at_work([*[crowd.work] * THREADS, *reviewers], crowd.is_over):
             yield
-        finally:
-            crowd.is_over.set()
-            for thread in threads:
-                thread.join()
 
     def _review(self, reviewer: int, is_over: threading.Event) -> None:
         """Judge what the queue shows, as one of the reviewers, until the end."""
