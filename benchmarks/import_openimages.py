@@ -17,7 +17,8 @@ from django.db import connection, transaction
 from annotate.models import Box
 from annotate.services import imports
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
-from benchmarks.openimages_files import BOX_HEADER, REAL_BOXES, Files, write_files
+from benchmarks.openimages_files import REAL_BOXES, Files, write_files
+from simulation.scenes.dataset import BOX_HEADER
 
 SHORT_BOXES = 200_000
 SPLIT = "validation"

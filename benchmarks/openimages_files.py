@@ -6,28 +6,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpora.datasets.openimages import BOX_COLUMNS
+from simulation.scenes.dataset import BOX_HEADER, IMAGE_HEADER
 
 CLASSES = 600
 # The numbers of the validation and test files together: 303,980 and 937,327 rows.
 REAL_BOXES = 1_241_307
 BOXES_PER_IMAGE = 7.4
-# The header lines of Open Images, V4 to V6.
-BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
-IMAGE_HEADER = [
-    "ImageID",
-    "Subset",
-    "OriginalURL",
-    "OriginalLandingURL",
-    "License",
-    "AuthorProfileURL",
-    "Author",
-    "Title",
-    "OriginalSize",
-    "OriginalMD5",
-    "Thumbnail300KURL",
-    "Rotation",
-]
 
 
 class Files(NamedTuple):
