@@ -72,9 +72,9 @@ def account_named(name: str) -> User:
 
 def active_account_named(name: str) -> User:
     """The account with this user name if it is not closed; raises CommandError."""
-    user = User.objects.filter(username=name, is_active=True).first()
-    if user is None:
-        raise CommandError(f"There is no active account {name!r}.")
+    user = account_named(name)
+    if not user.is_active:
+        raise CommandError(f"The account {name!r} is closed.")
     return user
 
 

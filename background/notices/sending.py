@@ -13,7 +13,7 @@ from django.core.mail import EmailMessage
 from django.utils import timezone
 
 from background.failures import note_failure
-from background.models import Delivery, DeliveryStatus, FailureSource
+from background.models import SECRET_PREFIX, Delivery, DeliveryStatus, FailureSource
 from background.notices.choices import still_wants
 from background.outgoing.exchange import RequestFailed, exchange
 from corpora.errors import one_line
@@ -157,14 +157,13 @@ def _mail(delivery: Delivery) -> None:
     EmailMessage(subject, body, to=[user.email]).send()
 
 
-PREFIX = "whsec_"
 MOST_READ = 65_536
 
 
 def signature(secret: str, key: str, timestamp: int, body: bytes) -> str:
     """The signature of the Standard Webhooks specification: HMAC-SHA256 of id, time and body."""
     signed = f"{key}.{timestamp}.".encode() + body
-    raw = base64.b64decode(secret.removeprefix(PREFIX))
+    raw = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     return "v1," + base64.b64encode(hmac.new(raw, signed, hashlib.sha256).digest()).decode()
 
 

@@ -112,9 +112,9 @@ class Faults:
 class Sender(threading.Thread):
     """Sends the events that wait, until it is stopped."""
 
-    def __init__(self, hooks: Hooks, faults: Faults, *, every: float = 0.2) -> None:
+    def __init__(self, hooks: Hooks, faults: Faults) -> None:
         super().__init__(name="hooks", daemon=True)
-        self.hooks, self.faults, self.every = hooks, faults, every
+        self.hooks, self.faults = hooks, faults
         self.stopped = threading.Event()
         # The target is this machine's, or one that the operator has named: no proxy.
         self.session = requests.Session()
@@ -123,7 +123,7 @@ class Sender(threading.Thread):
         self.sent: list[tuple[Event, int]] = []
 
     def run(self) -> None:
-        while not self.stopped.wait(self.every):
+        while not self.stopped.wait(0.2):
             for event in self.faults.disturb(self.hooks.take()):
                 self.send(event)
 

@@ -393,7 +393,7 @@ def test_the_release_page_lists_exports_of_hidden_captions(client, hidden, tmp_p
     ("options", "reason"),
     [
         ({}, "--hidden needs --by NAME"),
-        ({"by": "nobody"}, "There is no active account 'nobody'"),
+        ({"by": "nobody"}, "No account is called 'nobody'"),
     ],
 )
 def test_an_export_of_hidden_captions_needs_a_person(hidden, tmp_path, options, reason):

@@ -2,12 +2,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from accounts.management.base import DomainCommand, account_named
+from accounts.management.base import DomainCommand, active_account_named
 
 
 class Command(DomainCommand):
@@ -20,9 +20,7 @@ class Command(DomainCommand):
         parser.add_argument("user", metavar="USER", help="user name")
 
     def handle(self, *, user: str, **_: Any) -> None:
-        account = account_named(user)
-        if not account.is_active:
-            raise CommandError(f"The account {user!r} is closed.")
+        account = active_account_named(user)
         names = {
             "uidb64": urlsafe_base64_encode(force_bytes(account.pk)),
             "token": default_token_generator.make_token(account),

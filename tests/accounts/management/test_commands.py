@@ -50,7 +50,7 @@ def test_a_team_is_created_with_its_first_researcher(ada):
     assert Membership.objects.get(team__slug="new").role == "RESEARCHER"
     with pytest.raises(CommandError, match="already"):
         output_of("create_team", "new", researcher="ada")
-    with pytest.raises(CommandError, match="no active account"):
+    with pytest.raises(CommandError, match="No account is called"):
         output_of("create_team", "two", researcher="nobody")
 
 
