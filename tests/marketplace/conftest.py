@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
+from django.test import Client
 from playwright.sync_api import expect, sync_playwright
 from waitress import wasyncore
 from waitress.server import create_server
@@ -89,3 +90,11 @@ def page(browser) -> Iterator[Any]:
 def without_pauses(monkeypatch) -> None:
     """Remove the pauses between botocore's retries."""
     monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda seconds: None))
+
+
+@pytest.fixture
+def operator(django_user_model) -> Client:
+    """A client signed in as an operator."""
+    client = Client()
+    client.force_login(django_user_model.objects.create_user("root", is_staff=True))
+    return client

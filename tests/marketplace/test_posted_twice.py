@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.test import Client
@@ -48,12 +47,6 @@ VALUES = {
 }
 # What says that a form was sent; neither is what the form makes.
 NOT_COUNTED = {Activity, SentForm, Session}
-
-
-@pytest.fixture
-def operator(client):
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 from bs4 import BeautifulSoup
-from django.contrib.auth.models import User
 from django.test import Client
 
 from marketplace import clock
@@ -29,13 +28,6 @@ STUDY = {
     "no_work_code": "",
     "id_parameter": "PROLIFIC_PID",
 }
-
-
-@pytest.fixture
-def operator(client):
-    """A client signed in as an operator."""
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def text_of(answer) -> str:

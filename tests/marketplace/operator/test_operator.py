@@ -33,13 +33,6 @@ def make_operator(name: str = "root", **options) -> dict[str, str]:
     return json.loads(out.getvalue())
 
 
-@pytest.fixture
-def operator(client):
-    """A client signed in as an operator."""
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
-
-
 def earn(worker, *, times: int = 1) -> None:
     """Let the worker do this number of HITs at ten cents each."""
     hit_type = make_hit_type()

@@ -2,7 +2,6 @@
 
 import pytest
 from bs4 import BeautifulSoup
-from django.contrib.auth.models import User
 from django.test import Client
 
 from marketplace import clock
@@ -25,13 +24,6 @@ from tests.marketplace.people import make_group
 pytestmark = pytest.mark.django_db
 
 NEW = {"country": "US", "approved": "6000", "rate": "99"}
-
-
-@pytest.fixture
-def operator(client):
-    """A client signed in as an operator."""
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def main_of(answer) -> BeautifulSoup:

@@ -166,9 +166,10 @@ def assignments_of(panel_study: PanelStudy):
     return Assignment.objects.filter(hit__hit_type=panel_study.study.hit_type)
 
 
-def run(panel_study: PanelStudy, *, later: timedelta = timedelta(0)) -> PanelStudy:
-    rounds.run_round(panel_study=panel_study, at=clock.now() + later)
-    panel_study.refresh_from_db()
+def run(panel_study: PanelStudy, *, times: int = 1, later: timedelta = timedelta(0)) -> PanelStudy:
+    for _ in range(times):
+        rounds.run_round(panel_study=panel_study, at=clock.now() + later)
+        panel_study.refresh_from_db()
     return panel_study
 
 

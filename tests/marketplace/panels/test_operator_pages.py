@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from django.contrib.auth.models import User
 
 from marketplace import clock
 from marketplace.models import Activity, Screening
@@ -30,7 +29,7 @@ from tests.marketplace.panels.people import (
     work,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("there")]
 
 PAGE = "/operator/studies/everyday-scenes/panel"
 PLAN = {
@@ -39,12 +38,6 @@ PLAN = {
     "consent": "You take part freely.", "no_consent_code": "NO",
     "question": "What?", "choices": "This\nThat", "failed_check_code": "FAILED",
 }  # fmt: skip
-
-
-@pytest.fixture
-def operator(client, there):
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def text_of(answer) -> str:

@@ -82,8 +82,7 @@ def screen_out(world, panel_study) -> None:
 def test_who_is_screened_out_is_paid_by_the_panel_once_with_a_row(world, screened):
     screen_out(world, screened)
 
-    for _ in range(3):
-        run(screened)
+    run(screened, times=3)
 
     [payment] = PanelPayment.objects.all()
     assert (payment.kind, payment.amount) == ("screen-out", Decimal("0.20"))
@@ -105,8 +104,7 @@ def test_a_screen_out_reduces_no_bonus(world, screened):
     world.complete(submission, "OUT")
     approve_all(screened)
 
-    for _ in range(4):
-        run(screened, later=timedelta(days=30))
+    run(screened, later=timedelta(days=30), times=4)
 
     assert submission.bonuses == [100]
     agree(world, screened)
@@ -123,8 +121,7 @@ def test_who_is_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world,
     give_bonus(screened, "0.75")
     world._set(submission, "APPROVED")
 
-    for _ in range(4):
-        run(screened)
+    run(screened, times=4)
 
     payments = PanelPayment.objects.order_by("pk").values_list("kind", "amount")
     assert [(kind, str(amount)) for kind, amount in payments] == [
@@ -142,8 +139,7 @@ def test_who_is_approved_in_part_gets_what_was_earned_above_the_reward(world, sc
     give_bonus(screened, "0.75")
     world._set(submission, "PARTIALLY APPROVED")
 
-    for _ in range(4):
-        run(screened)
+    run(screened, times=4)
 
     assert submission.bonuses == [25]
     assert money.balances() == {}

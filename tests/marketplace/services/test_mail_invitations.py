@@ -5,7 +5,6 @@ from datetime import timedelta
 from smtplib import SMTPDataError, SMTPServerDisconnected
 
 import pytest
-from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
@@ -22,13 +21,6 @@ pytestmark = pytest.mark.django_db
 
 ADDRESSES = "mia@university.example, <BEN@university.example>\nmia@University.example"
 JOINING = {"agree": "yes", "version": "1", "name": "Mia", "password": ""}
-
-
-@pytest.fixture
-def operator():
-    client = Client()
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def invite(group, text: str = ADDRESSES) -> int:

@@ -5,7 +5,6 @@ import io
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -25,13 +24,6 @@ from tests.marketplace.people import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator():
-    client = Client()
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

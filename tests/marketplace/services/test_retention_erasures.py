@@ -7,7 +7,6 @@ from io import StringIO
 
 import pytest
 from bs4 import BeautifulSoup
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from marketplace.errors import AlreadyDone, DomainError
@@ -38,12 +37,6 @@ from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
 YEAR = timedelta(days=365)
-
-
-@pytest.fixture
-def operator(client):
-    client.force_login(User.objects.create_user("root", is_staff=True))
-    return client
 
 
 def paid(worker):

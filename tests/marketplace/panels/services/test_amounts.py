@@ -49,6 +49,14 @@ from tests.races import while_open
 pytestmark = pytest.mark.django_db
 
 
+def come_by_a_link_of_ours(panel_study, participant) -> None:
+    """Somebody without a place at the panel does the first HIT, which is approved."""
+    client = Client()
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
+    work(client, panel_study.study, hits=1)
+    approve_all(panel_study)
+
+
 def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, there):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -58,8 +66,7 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, the
     paid_by_hand(worker)
     assert money.balances() == {worker.pk: Decimal("5.00")}
 
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     assert money.balances() == {worker.pk: Decimal("5.00")}
     with pytest.raises(CannotErase, match=r"\$5\.00"):
@@ -124,10 +131,7 @@ def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, the
     """Somebody who came by a link of ours, and later takes a place in the same study."""
     panel_study = make_panel_study(hits=2)
     participant = new_id()
-    client = Client()
-    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
-    work(client, panel_study.study, hits=1)
-    approve_all(panel_study)
+    come_by_a_link_of_ours(panel_study, participant)
     worker = Worker.objects.get()
     PanelStudy.objects.update(created_at=clock.now())
     assert money.balances() == {worker.pk: Decimal("1.00")}
@@ -138,16 +142,14 @@ def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, the
     work(client, panel_study.study, hits=1)
     go_back(world, client, panel_study.study, submission)
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     assert submission.status == "AWAITING REVIEW"
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
     submissions.approve_by_hand(
         submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
     )
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
     # What they do elsewhere is paid whole.
     paid_by_hand(worker)
@@ -161,10 +163,7 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
     """The panel does not answer for hours, or a payout comes just before the next round."""
     panel_study = make_panel_study(hits=1)
     participant = new_id()
-    client = Client()
-    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
-    work(client, panel_study.study, hits=1)
-    approve_all(panel_study)
+    come_by_a_link_of_ours(panel_study, participant)
     publish(panel_study)
     client, submission = arrive(world, panel_study, participant)
     go_back(world, client, panel_study.study, submission)
@@ -175,14 +174,6 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
 
     assert (paid, submission.status) == (Decimal("1.00"), "AWAITING REVIEW")
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
-
-
-def come_by_a_link_of_ours(panel_study, participant) -> None:
-    """Somebody without a place at the panel does the first HIT, which is approved."""
-    client = Client()
-    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
-    work(client, panel_study.study, hits=1)
-    approve_all(panel_study)
 
 
 def test_who_holds_no_place_at_the_panel_is_paid_by_hand(world, there):
@@ -217,16 +208,14 @@ def test_who_takes_a_place_after_a_payout_is_not_paid_again(world, there):
     work(client, panel_study.study, hits=1)
     go_back(world, client, panel_study.study, submission)
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     assert submission.status == "AWAITING REVIEW"
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
     submissions.approve_by_hand(
         submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
     )
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
     assert money.balances() == {}
 
@@ -313,8 +302,7 @@ def test_the_rows_of_a_panel_go_to_its_account(world, there):
     publish(panel_study)
     participate(world, panel_study, new_id())
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     rows = Transfer.objects.filter(target=Account.PANEL).order_by("pk")
     assert {(row.kind, row.amount) for row in rows} == {

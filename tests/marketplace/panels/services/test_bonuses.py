@@ -44,8 +44,7 @@ def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(wor
     assert submission.status == "AWAITING REVIEW"
 
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     assert (submission.status, submission.bonuses) == ("APPROVED", [50])
     assert BonusBatch.objects.get().state == BatchState.PAID
@@ -58,8 +57,7 @@ def test_who_earned_less_than_the_reward_gets_no_bonus(world, there):
     publish(panel_study)
     submission = participate(world, panel_study, new_id(), hits=1)
     approve_all(panel_study)
-    for _ in range(3):
-        run(panel_study)
+    run(panel_study, times=3)
 
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
     agree(world, panel_study)
@@ -70,13 +68,11 @@ def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     for amount in ("0.25", "0.15"):
         give_bonus(panel_study, amount)
-        for _ in range(3):
-            run(panel_study)
+        run(panel_study, times=3)
 
     assert submission.bonuses == [50, 25, 15]
     agree(world, panel_study)
@@ -88,8 +84,7 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, the
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
     PanelTransfer.objects.filter(kind="panel bonus").delete()
     Transfer.objects.filter(kind="panel bonus").delete()
     if state == "before the batch":
@@ -99,8 +94,7 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, the
     else:
         BonusBatch.objects.update(state=BatchState.SET_UP, sending_at=None, ended_at=None)
 
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     assert submission.bonuses == [50]
     batch = BonusBatch.objects.get()
@@ -113,13 +107,11 @@ def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, there):
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
     ExternalIdentity.objects.all().delete()
     give_bonus(panel_study, "0.25")
 
-    for _ in range(3):
-        run(panel_study)
+    run(panel_study, times=3)
 
     assert submission.bonuses == [50, 25]
     agree(world, panel_study)
@@ -142,8 +134,7 @@ def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, the
     assert BonusBatch.objects.filter(state=BatchState.REFUSED).count() == 2
     there.fault = lambda *_: None
 
-    for _ in range(3):
-        run(panel_study, later=later + timedelta(days=3))
+    run(panel_study, later=later + timedelta(days=3), times=3)
 
     assert submission.bonuses == [100]
     agree(world, panel_study)
@@ -188,11 +179,9 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
         return status
 
     there.fault = fault
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
     there.fault = lambda *_: None
-    for _ in range(3):
-        run(panel_study, later=timedelta(days=2))
+    run(panel_study, later=timedelta(days=2), times=3)
 
     assert sum(call.endswith("/pay/") for call in there.calls) == 1
     batch, panel = BonusBatch.objects.get(), prolific()
@@ -207,8 +196,7 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
     bonuses.decide_unclear(
         batch=batch, was_paid=when == "after", there=panel, operator="root", at=later
     )
-    for _ in range(3):
-        run(panel_study, later=timedelta(days=3))
+    run(panel_study, later=timedelta(days=3), times=3)
 
     assert submission.bonuses == [50]
     agree(world, panel_study)
@@ -242,8 +230,7 @@ def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
     approve_all(panel_study)
     # The panel takes the request, and pays nothing.
     monkeypatch.setattr(world, "pay_bonuses", lambda _: None)
-    for _ in range(3):
-        run(panel_study)
+    run(panel_study, times=3)
     assert BonusBatch.objects.get().state == BatchState.SENT
 
     run(panel_study, later=settings.PROLIFIC_BONUS_SETTLES + timedelta(minutes=1))
@@ -260,8 +247,7 @@ def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there
     there.fault = lambda _method, path, when: (
         500 if path.endswith("/pay/") and when == "before" else None
     )
-    for _ in range(3):
-        run(panel_study)
+    run(panel_study, times=3)
 
     with pytest.raises(StudyRefused, match="minutes"):
         bonuses.decide_unclear(

@@ -78,8 +78,7 @@ def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, there):
     client, _ = arrive(world, second, participant)
     work(client, second.study, hits=1)
 
-    for _ in range(4):
-        run(first)
+    run(first, times=4)
 
     assert done.bonuses == [50]
 
@@ -91,8 +90,7 @@ def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, ther
     worker = Worker.objects.get()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
-    for _ in range(3):
-        run(panel_study)
+    run(panel_study, times=3)
 
     data = data_of(worker)
 
@@ -161,8 +159,7 @@ def test_who_leaves_early_is_asked_to_return_and_paid_for_what_is_approved(world
     run(panel_study)
     assert submission.return_requested is not None
     assert partly.bonuses == []
-    for _ in range(3):
-        run(panel_study, later=settings.PROLIFIC_UNREWARDED_AFTER + timedelta(hours=1))
+    run(panel_study, later=settings.PROLIFIC_UNREWARDED_AFTER + timedelta(hours=1), times=3)
 
     assert partly.bonuses == [100]
     assert submission.bonuses == []
@@ -223,8 +220,7 @@ def test_the_panels_ids_of_participants_are_in_one_table_only(world, there):
     participant = new_id()
     participate(world, panel_study, participant)
     approve_all(panel_study)
-    for _ in range(4):
-        run(panel_study)
+    run(panel_study, times=4)
 
     for model in (PanelStudy, PanelSubmission, BonusBatch, Transfer):
         assert model.objects.exists()
