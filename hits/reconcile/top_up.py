@@ -73,9 +73,9 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
     if not current_hit_types(campaign).filter(pk=hit_type.pk).exists():
         return Excess()  # The reward changed during this sync; the next one plans.
     config = campaign.config
-    work = work_now(campaign)
-    wanted = work.pages(config)
+    # Before the work: a submission that is stored meanwhile, and its slot, are not both missed.
     outstanding = outstanding_slots(campaign)
+    wanted = work_now(campaign).pages(config)
     cost = slot_cost(campaign.config)
     # `floor` also rounds down negative numbers. Unpaid work needs no money.
     affordable = math.floor(spend(campaign).left / cost) if cost else wanted

@@ -2,10 +2,13 @@
 
 import json
 from decimal import Decimal
+from functools import partial
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from annotate.models import Campaign, Task
@@ -45,7 +48,7 @@ from tests.factories import (
 )
 from tests.hits.opened_pages import SENTENCE, listed
 from tests.hits.practice import make_hit
-from tests.races import just_before, while_open
+from tests.races import just_before, just_before_number, while_open
 from tests.submitted import take_submission
 
 pytestmark = [
@@ -248,6 +251,27 @@ def test_two_bonuses_at_once_do_not_exceed_the_budget(hit):
         while_open(lambda: plan("careful"), lambda: plan("quick"))
 
     assert Bonus.objects.count() == 1
+
+
+def submit_one(hit):
+    """As ingest does: first the assignment with its response, then the counts of the HIT."""
+    response = ResponseFactory(
+        task=hit.campaign.tasks.first(), assignment=AssignmentFactory(hit=hit)
+    )
+    Hit.objects.filter(pk=hit.pk).update(available=F("available") - 1)
+    return response
+
+
+def test_a_response_that_comes_in_while_slots_are_planned_adds_none():
+    for moment in count():
+        hit = HitFactory(hit_type__campaign=make_campaign(tasks=1), slots=3)
+        with just_before_number(moment, partial(submit_one, hit)) as happened:
+            plan_slots(SimpleNamespace(campaign=hit.campaign, at=NOON), hit.hit_type)
+        assert hit.campaign.hits.get() == hit
+        if not happened:
+            break
+
+    assert moment > 5
 
 
 def wish_for_bonuses(campaign, account):
