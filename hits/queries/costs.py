@@ -12,7 +12,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
 
 from annotate.campaign_file import CampaignConfig, seconds_for
 from annotate.models import Campaign, CampaignStatus, Response
@@ -85,65 +86,61 @@ class Spend:
 
 
 def spend(campaign: Campaign) -> Spend:
-    """How the campaign's budget is used now. Takes three queries."""
+    """How the campaign's budget is used now."""
     return spends([campaign])[campaign.pk]
 
 
 def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
-    """{primary key: Spend}. Takes three queries for any number of campaigns.
+    """{primary key: Spend}. One query takes all of it from the same moment: between two, an
+    assignment could take the place of a slot, and neither would be counted.
 
     A retired HIT has the number of its paid assignments, so only those of other HITs are read.
     """
     campaigns = list(campaigns)
     keys = [campaign.pk for campaign in campaigns]
-    cost = F("hit__reward") + F("hit__fee")
-    assignments = Assignment.objects.filter(hit__campaign__in=keys, hit__paid=None)
+    submitted = Q(status=AssignmentStatus.SUBMITTED)
     # An assignment lost with its HIT may have been paid, so it counts as paid.
     lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE)
-    paid, owed = Q(status=AssignmentStatus.APPROVED) | lost, Q(status=AssignmentStatus.SUBMITTED)
-    settled = _by_campaign(
-        assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
+    counted = submitted | Q(status=AssignmentStatus.APPROVED) | lost
+    assignments = _numbers(
+        Assignment.objects.filter(counted, hit__campaign__in=keys, hit__paid=None),
+        "hit__campaign",
+        state=Case(When(submitted, then=Value("owed")), default=Value("paid")),
+        price=F("hit__reward") + F("hit__fee"),
+        number=Count("pk"),
     )
-    hits = _hits_by_campaign(keys)
-    sent = Bonus.objects.not_given_up().filter(assignment__hit__campaign__in=keys)
-    bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
-    spend_of = {}
-    for campaign in campaigns:
-        sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-        for part in (settled, hits, bonuses):
-            sums.update(part.get(campaign.pk, {}))
-        spend_of[campaign.pk] = Spend(
-            budget=campaign.budget,
-            paid=sums["paid"] + sums["retired"],
-            owed=sums["owed"],
-            open=sums["open"],
-            bonuses=sums["bonuses"],
-        )
-    return spend_of
-
-
-def _hits_by_campaign(keys: list[int]) -> dict[int, dict[str, Decimal]]:
-    """{campaign: {"retired": sum, "open": sum}}. Most HITs of a campaign have the same
-    price, so the database only adds up numbers of slots."""
-    rows = Hit.objects.filter(campaign__in=keys).order_by()
-    by_price = rows.values_list("campaign", "reward", "fee").annotate(
-        retired=Sum("paid", default=0), open=Sum(OPEN_SLOTS, filter=Q(paid=None), default=0)
+    hits = _numbers(
+        Hit.objects.filter(campaign__in=keys),
+        "campaign",
+        state=Case(When(paid=None, then=Value("open")), default=Value("paid")),
+        price=F("reward") + F("fee"),
+        number=Sum(Coalesce("paid", OPEN_SLOTS)),
     )
-    sums: dict[int, dict[str, Decimal]] = {}
-    for key, reward, fee, retired, open_slots in by_price:
-        committed = sums.setdefault(key, {"retired": ZERO, "open": ZERO})
-        committed["retired"] += retired * (reward + fee)
-        committed["open"] += open_slots * (reward + fee)
-    return sums
-
-
-def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
-    """{campaign: {name: sum}} for campaigns with such rows, rounded to cents."""
-    grouped = rows.order_by().values(campaign).annotate(**sums)
+    bonuses = _numbers(
+        Bonus.objects.not_given_up().filter(assignment__hit__campaign__in=keys),
+        "assignment__hit__campaign",
+        state=Value("bonuses"),
+        price=F("amount") + F("fee"),
+        number=Count("pk"),
+    )
+    sums: defaultdict[tuple[int, str], Decimal] = defaultdict(lambda: ZERO)
+    for key, state, price, number in assignments.union(hits, bonuses, all=True):
+        sums[key, state] += number * price.quantize(CENT)
+    states = ("paid", "owed", "open", "bonuses")
     return {
-        row[campaign]: {name: (row[name] or ZERO).quantize(CENT) for name in sums}
-        for row in grouped
+        campaign.pk: Spend(campaign.budget, *(sums[campaign.pk, state] for state in states))
+        for campaign in campaigns
     }
+
+
+def _numbers(
+    rows: QuerySet[Any], campaign: str, *, number: Count | Sum, **columns: Any
+) -> QuerySet[Any, Any]:
+    """The number of each campaign's rows by state and price. Most have the same price, so the
+    database adds up no amounts."""
+    by_price = rows.order_by().annotate(**columns).values_list(campaign, *columns)
+    numbers: QuerySet[Any, Any] = by_price.annotate(number=number)
+    return numbers
 
 
 def most_slots(config: CampaignConfig, *, responses: int, tasks: int) -> int:

@@ -274,6 +274,25 @@ def test_a_response_that_comes_in_while_slots_are_planned_adds_none():
     assert moment > 5
 
 
+def retire_all(hit):
+    hit.assignments.update(status="APPROVED", decided_at=NOON)
+    Hit.objects.filter(pk=hit.pk).update(available=0)
+    Hit.objects.filter(pk=hit.pk).retire()
+
+
+@pytest.mark.parametrize(("slots", "act"), [(2, submit_one), (1, retire_all)])
+def test_money_that_moves_while_it_is_counted_is_in_the_sum(slots, act):
+    for moment in range(4):
+        hit = HitFactory(
+            hit_type__campaign=make_campaign(tasks=1), slots=slots, available=slots - 1
+        )
+        AssignmentFactory(hit=hit)
+        before = spend(hit.campaign).committed
+        with just_before_number(moment, partial(act, hit)):
+            assert spend(hit.campaign).committed >= before
+        assert spend(hit.campaign).committed == before
+
+
 def wish_for_bonuses(campaign, account):
     wishes = [Wish(account.worker.pseudonym, Decimal(1), "Thanks")]
     plan_bonuses(campaign=campaign, wishes=wishes, key="k", at=NOON)

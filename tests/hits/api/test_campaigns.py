@@ -69,11 +69,11 @@ def test_a_campaign_in_full_has_its_pay_and_its_file(api):
 
 def test_more_campaigns_take_no_more_queries(api, django_assert_num_queries):
     CampaignFactory(tasks=1)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(7):
         api.get("/api/campaigns/")
     CampaignFactory.create_batch(3, tasks=2)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(7):
         answer = api.get("/api/campaigns/")
 
     assert answer.json()["count"] == 4
