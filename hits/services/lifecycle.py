@@ -30,7 +30,7 @@ from hits.queries.costs import estimate, slot_cost
 from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
 from qualcontrol.review.judging import resolve_judged
-from qualcontrol.services.sampling import draw_spot_checks, locked_sample
+from qualcontrol.services.sampling import draw_spot_checks, firsts_of, locked_sample
 from shared.database.transactions import batches
 
 PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
@@ -313,7 +313,7 @@ def _save_draft(draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
 
 def _drop_firsts(campaign: Campaign) -> None:
     """Require no more first responses of a worker than the file wants; what is judged stays."""
-    checks = SpotCheck.objects.of(campaign).filter(is_first=True).order_by("response")
+    checks = firsts_of(campaign).order_by("response")
     review, seen, beyond = campaign.config.review, Counter[int](), []
     for pk, worker in checks.values_list("pk", "response__worker"):
         seen[worker] += 1
@@ -328,8 +328,7 @@ def _drop_firsts(campaign: Campaign) -> None:
 def _add_firsts(campaign: Campaign) -> None:
     """Require as first ones the checks that a worker's next responses have for another reason, if
     the file wants more; otherwise later responses without a check would be drawn in their place."""
-    firsts = SpotCheck.objects.of(campaign).filter(is_first=True)
-    seen, early = Counter(firsts.values_list("response__worker", flat=True)), []
+    seen, early = Counter(firsts_of(campaign).values_list("response__worker", flat=True)), []
     others = Response.objects.of(campaign).counting().exclude(spot_check__is_first=True)
     for worker, check in others.order_by("pk").values_list("worker", "spot_check"):
         if seen[worker] < campaign.config.review.first:

@@ -55,7 +55,7 @@ from qualcontrol.services.held_payments import end_if_judged
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
 from qualcontrol.services.sampling import (
-    draw_rest_of_trial,
+    draw_missing_firsts,
     lock_check_share,
     locked_check_share,
     spot_check_of,
@@ -208,7 +208,7 @@ def _resolve(
     if verdict == Verdict.BAD:
         discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
-            draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+            draw_missing_firsts(campaign=campaign, worker=response.worker_id, at=at)
     open_rounds(campaign, {response.task_id})
     end_if_judged(submission=response.submission_id, at=at)
     note_changes(campaign, [response.worker_id])

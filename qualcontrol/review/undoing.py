@@ -45,7 +45,7 @@ from qualcontrol.services.exclusions import (
 from qualcontrol.services.held_payments import hold_again
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
-from qualcontrol.services.sampling import draw_rest_of_trial, drop_rest_of_trial, lock_check_share
+from qualcontrol.services.sampling import draw_missing_firsts, drop_rest_of_trial, lock_check_share
 from qualcontrol.services.worker_risks import note_changes
 
 # A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
@@ -232,7 +232,7 @@ def _change_verdict(
         # Without a bad one, the exclusion had discarded those before it, too.
         _restore_all(restored, actor, "verdict changed to bad", at)
         if check.is_first:
-            draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+            draw_missing_firsts(campaign=campaign, worker=response.worker_id, at=at)
     open_rounds(campaign, {response.task_id})
     note_changes(campaign, [response.worker_id])
     return response.status == ResponseStatus.SUBMITTED

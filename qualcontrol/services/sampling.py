@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus
 from qualcontrol.flags import BREAKS_RULES
@@ -65,10 +65,12 @@ def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at
 
 
 @transaction.atomic
-def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> None:
-    """Draw the worker's other responses of the trial, also those that arrive later. The caller
-    holds the worker's lock."""
-    missing = campaign.config.review.trial - _firsts_per_worker(campaign, {worker})[worker]
+def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> None:
+    """Draw the worker's next responses as first ones if some are missing: because a first one is
+    bad, so that all of the trial are judged, or because one was withdrawn before its verdict. Later
+    responses are drawn when they arrive. The caller holds the worker's lock."""
+    missing = _wanted_firsts(campaign, {worker})[worker]
+    missing -= _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return
     # What an optional check found bad does not count, and belongs to the trial.
@@ -87,10 +89,10 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> None
 
 
 def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
-    """Undo `draw_rest_of_trial`, if none of the worker's first responses is bad any more: the other
-    responses need no check, unless somebody has begun it or it is required for another reason. The
-    caller holds the worker's lock and has called `lock_check_share`."""
-    firsts = SpotCheck.objects.of(campaign).filter(is_first=True, response__worker=worker)
+    """Draw no more first responses than other campaigns do, if none of the worker's is bad any
+    more: the other responses need no check, unless somebody has begun it or it is required for
+    another reason. The caller holds the worker's lock and has called `lock_check_share`."""
+    firsts = firsts_of(campaign).filter(response__worker=worker)
     if not campaign.config.review.trial or firsts.filter(verdict=Verdict.BAD).exists():
         return
     keys = list(firsts.order_by("response").values_list("pk", flat=True))
@@ -145,10 +147,15 @@ def spot_check_of(
     )
 
 
+def firsts_of(campaign: Campaign) -> QuerySet[SpotCheck]:
+    """The checks of workers' first responses. The worker's next response takes the place of one
+    that is discarded without a verdict, as when it was withdrawn."""
+    firsts = SpotCheck.objects.of(campaign).filter(is_first=True)
+    return firsts.exclude(verdict="", response__status=ResponseStatus.DISCARDED)
+
+
 def _firsts_per_worker(campaign: Campaign, workers: set[int]) -> Counter[int]:
-    firsts = SpotCheck.objects.filter(
-        campaign=campaign, is_first=True, response__worker__in=workers
-    )
+    firsts = firsts_of(campaign).filter(response__worker__in=workers)
     return Counter(firsts.values_list("response__worker_id", flat=True))
 
 

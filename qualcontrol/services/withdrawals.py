@@ -12,6 +12,7 @@ from qualcontrol.models import Act
 from qualcontrol.services.discards import discard_and_log, log
 from qualcontrol.services.held_payments import end_if_judged
 from qualcontrol.services.locks import lock_worker
+from qualcontrol.services.sampling import draw_missing_firsts, lock_check_share
 from qualcontrol.services.worker_risks import note_changes
 
 REASON = "withdrawn"
@@ -27,15 +28,19 @@ def withdraw_responses(
     """
     lock_worker(worker)
     theirs = Response.objects.filter(worker=worker, pk__in=responses).order_by("task_id", "pk")
+    campaigns = Campaign.objects.filter(responses__in=theirs.order_by()).distinct().order_by("pk")
+    for campaign in campaigns:
+        lock_check_share(campaign)
     # All at once and in order, also those of several campaigns.
     lock_tasks({response.task_id for response in theirs})
     found: list[Response] = []
-    for campaign in Campaign.objects.filter(responses__in=theirs.order_by()).distinct():
+    for campaign in campaigns:
         those = list(theirs.filter(campaign=campaign, withdrawn_at=None))
         moved = discard_and_log(those, campaign=campaign, reason=REASON, actor=actor, at=at)
         before = [response for response in those if response not in moved]
         log(before, campaign=campaign, act=Act.DISCARD, reason=REASON, actor=actor, at=at)
         found += withdraw(responses=those, at=at)
+        draw_missing_firsts(campaign=campaign, worker=worker.pk, at=at)
         note_changes(campaign, [worker.pk])
     for submission in {response.submission_id for response in found}:
         end_if_judged(submission=submission, at=at)

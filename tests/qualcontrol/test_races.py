@@ -7,7 +7,7 @@ from threading import Barrier
 import pytest
 from django.db import connection, transaction
 
-from annotate.models import Response, ResponseStatus
+from annotate.models import Response, ResponseStatus, Task
 from annotate.services.responses import lock_tasks
 from corpora.errors import DomainError
 from hits.services.claims import recount_places
@@ -27,6 +27,7 @@ from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.sampling import locked_sample
+from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn, recount_worker_risks
 from tests.factories import (
     NOON,
@@ -273,9 +274,10 @@ def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
-@pytest.mark.parametrize("act", ["judge", "change"])
-def test_a_verdict_that_waits_for_the_sample_of_checks_has_changed_none(act):
-    """Raising the share changes checks. A bad first verdict in a trial draws others."""
+@pytest.mark.parametrize(("act", "firsts"), [("judge", 3), ("change", 3), ("withdraw", 2)])
+def test_what_waits_for_the_sample_of_checks_holds_no_check_and_no_task(act, firsts):
+    """Raising the share changes checks. A bad first verdict in a trial, and a withdrawn first
+    response, draw others."""
     review = {"first": 1, "trial": 3, "share": 0.0}
     campaign, user = CampaignFactory(config={"review": review}), UserFactory()
     first, *_ = write(campaign, WorkerFactory(), 3)
@@ -286,15 +288,21 @@ def test_a_verdict_that_waits_for_the_sample_of_checks_has_changed_none(act):
         "change": lambda: change_verdict(
             response=first, verdict="BAD", reason="vague", actor=user, at=NOON
         ),
+        "withdraw": lambda: withdraw_responses(
+            worker=first.worker, responses=[first.pk], actor=None, at=NOON
+        ),
     }
 
     while_open(
         lambda: locked_sample(campaign),
         acts[act],
-        meanwhile=lambda: SpotCheck.objects.select_for_update(nowait=True).get(),
+        meanwhile=lambda: (
+            SpotCheck.objects.select_for_update(nowait=True).get(),
+            list(Task.objects.select_for_update(nowait=True)),
+        ),
     )
 
-    assert SpotCheck.objects.filter(is_first=True).count() == 3
+    assert SpotCheck.objects.filter(is_first=True).count() == firsts
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="transactions run one by one")

@@ -10,6 +10,7 @@ from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker, resume_worker
 from qualcontrol.services.policies import decide
+from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
@@ -209,6 +210,34 @@ def test_a_reinstated_worker_does_not_wait_for_what_was_not_restored(campaign, w
     reinstate_worker(**about, reason="a mistake")
 
     assert state_of(campaign, worker) == "active"
+
+
+def test_the_next_response_takes_the_place_of_a_first_one_that_is_withdrawn_unjudged(
+    campaign, worker
+):
+    first, second, *_ = write(campaign, worker, 3)
+    withdraw = {"worker": worker, "actor": None, "at": NOON}
+
+    withdraw_responses(**withdraw, responses=[first.pk])
+
+    assert firsts(campaign) == [first, second]
+    assert not may_write(campaign, worker)
+    judge(second, "GOOD")
+    assert may_write(campaign, worker)
+    withdraw_responses(**withdraw, responses=[second.pk])
+    assert firsts(campaign) == [first, second]
+
+
+def test_a_later_response_takes_the_place_of_a_first_one_that_is_withdrawn_unjudged(
+    campaign, worker
+):
+    [first] = write(campaign, worker)
+    withdraw_responses(worker=worker, responses=[first.pk], actor=None, at=NOON)
+
+    later = write(campaign, worker, 2)
+
+    assert firsts(campaign) == [first, later[0]]
+    assert not may_write(campaign, worker)
 
 
 def test_reviewers_are_shown_first_what_workers_wait_for(campaign):
