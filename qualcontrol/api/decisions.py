@@ -19,7 +19,7 @@ from accounts.rights import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Campaign
 from qualcontrol.models import Act, Appeal, Decision
-from qualcontrol.queries.decision_log import visible_with
+from qualcontrol.queries.decision_log import about_worker, visible_with
 from qualcontrol.queries.workers import known_workers
 from qualcontrol.services.exclusions import answer_appeal, record_appeal
 
@@ -28,11 +28,11 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
     """An entry of the log: who did what, when and why."""
 
     worker = serializers.CharField(
-        source="worker.pseudonym",
+        source="about_worker.pseudonym",
         read_only=True,
         allow_null=True,
         default=None,
-        help_text="whom it is about",
+        help_text="whom it is about, directly or through a response",
     )
     actor = serializers.CharField(
         source="actor.username",
@@ -52,11 +52,15 @@ class DecisionFilter(Filters):
 
     act = django_filters.ChoiceFilter(choices=Act.choices, label="only entries of this sort")
     worker = django_filters.CharFilter(
-        "worker__pseudonym", label="only entries about the worker with this pseudonym"
+        method="by_worker",
+        label="only entries about the worker with this pseudonym, or about the worker's responses",
     )
     response = django_filters.NumberFilter(
         "response", min_value=1, max_value=2**63 - 1, label="only entries about this response"
     )
+
+    def by_worker(self, rows: QuerySet[Decision], _name: str, pseudonym: str) -> QuerySet[Decision]:
+        return about_worker(rows, pseudonym)
 
 
 @extend_schema(summary="Decisions, the latest first")
@@ -70,7 +74,7 @@ class DecisionList(CampaignRows[Decision]):
     def rows(self) -> QuerySet[Decision]:
         rights = rights_in(self.request, self.campaign.team)
         log = visible_with(rights, self.campaign.decisions.all())
-        return log.select_related("actor", "worker").order_by("-pk")
+        return log.select_related("actor", "worker", "response__worker").order_by("-pk")
 
 
 LONGEST = 5000

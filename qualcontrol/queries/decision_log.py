@@ -69,13 +69,7 @@ def found_decisions(
     if act := wanted.get("act"):
         rows = rows.filter(act=act)
     if pseudonym := wanted.get("worker"):
-        # Two conditions with an index each. With OR, the database would read the whole log.
-        theirs = Response.objects.of(campaign).filter(worker__pseudonym=pseudonym)
-        about = [
-            *rows.filter(worker__pseudonym=pseudonym).order_by().values_list("pk", flat=True),
-            *rows.filter(response__in=theirs).order_by().values_list("pk", flat=True),
-        ]
-        rows = rows.filter(pk__in=about)
+        rows = about_worker(rows, pseudonym)
     if actor := wanted.get("actor"):
         rows = rows.filter(_decided_by(actor))
     if reason := wanted.get("reason"):
@@ -85,6 +79,17 @@ def found_decisions(
     if until := wanted.get("until"):
         rows = rows.filter(at__lte=make_aware(datetime.combine(until, time.max)))
     return rows
+
+
+def about_worker(log: QuerySet[Decision], pseudonym: str) -> QuerySet[Decision]:
+    """The entries about the worker with this pseudonym, or about one of the worker's responses."""
+    # Two conditions with an index each. With OR, the database would read the whole log.
+    theirs = Response.objects.filter(worker__pseudonym=pseudonym)
+    about = [
+        *log.filter(worker__pseudonym=pseudonym).order_by().values_list("pk", flat=True),
+        *log.filter(response__in=theirs).order_by().values_list("pk", flat=True),
+    ]
+    return log.filter(pk__in=about)
 
 
 def _decided_by(actor: str) -> Q:

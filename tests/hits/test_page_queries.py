@@ -22,7 +22,7 @@ QUERIES = {
     "api-campaign-decisions": 6,
     "api-campaign-decisions?act=DISCARD": 6,
     "api-campaign-decisions?act=REJECT": 6,
-    "api-campaign-decisions?worker=W": 6,
+    "api-campaign-decisions?worker=W": 8,
     "api-campaign-detail": 11,
     "api-campaign-estimate": 7,
     "api-campaign-gold": 6,

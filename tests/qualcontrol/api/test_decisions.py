@@ -32,6 +32,17 @@ def test_decisions_are_listed_and_filtered(api, campaign):
     assert api.get("/api/campaigns/pilot/decisions/?act=DANCE").status_code == 400
 
 
+def test_a_decision_about_a_response_is_about_its_worker(api, campaign):
+    response = ResponseFactory(task__campaign=campaign)
+    for each in (response, ResponseFactory(task__campaign=campaign)):
+        Decision.objects.create(campaign=campaign, act=Act.DISCARD, response=each, at=NOON)
+    name = response.worker.pseudonym
+
+    (found,) = api.get(f"/api/campaigns/pilot/decisions/?worker={name}").json()["results"]
+
+    assert (found["worker"], found["response"]) == (name, response.pk)
+
+
 @pytest.mark.parametrize("granted", [True, False])
 def test_an_appeal_is_recorded_and_answered(api, campaign, granted):
     response = ResponseFactory(task__campaign=campaign)
