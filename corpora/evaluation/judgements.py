@@ -144,7 +144,7 @@ def read_figures(
             if len(row) != len(header):
                 raise table.wrong_length(row, len(header))
             cells = dict(zip(header, row, strict=True))
-            key = int(_number(table, cells["image_id"])), cells["source"]
+            key = _whole(table, cells["image_id"]), cells["source"]
             for name in filter(cells.get, names):
                 value = _number(table, cells[name])
                 if columns.setdefault(name, {}).setdefault(key, value) != value:
@@ -166,6 +166,13 @@ def _check_complete(
         if (caption.image, caption.source) not in figures:
             where = f"the caption of image {caption.image} by {caption.source}"
             raise DomainError(f"{path}: {name} has no number for {where}.")
+
+
+def _whole(table: CsvFile, cell: str) -> int:
+    number = _number(table, cell)
+    if not number.is_integer():
+        raise table.wrong(f"image_id {short(cell)} is not a whole number")
+    return int(number)
 
 
 def _number(table: CsvFile, cell: str) -> float:

@@ -68,3 +68,11 @@ def test_empty_lines_in_a_table_of_figures_are_left_out(tmp_path: Path) -> None:
     figures = read_figures(path, [Caption(1, "good", "a dog", {})], [])
 
     assert figures == {"CLIPScore": {(1, "good"): 0.7}}
+
+
+def test_a_figure_of_a_part_of_an_image_id_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "clip.csv"
+    path.write_text("image_id,source,CLIPScore\n1.5,good,0.7\n")
+
+    with pytest.raises(DomainError, match="2: image_id '1.5' is not a whole number"):
+        read_figures(path, [Caption(1, "good", "a dog", {})], [])
