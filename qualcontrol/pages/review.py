@@ -54,6 +54,7 @@ from qualcontrol.review.undoing import (
     last_judgement,
     restore_response,
     undo_preview,
+    why_it_stays,
 )
 from qualcontrol.services.errors import CannotAsk
 from qualcontrol.services.releasing import missing
@@ -112,6 +113,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
             "campaign": campaign,
             "kind": KINDS[campaign.kind],
             "last": last[1] if last else None,
+            "stays": why_it_stays(last[1]) if last else "",
             "response": item_by_key(campaign, last[0]).response if last else None,
             "further": _further(campaign) if _only_required(request, campaign) else 0,
             "can_be_released": not (
@@ -183,11 +185,11 @@ def take_back(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 def take_back_last(request: HttpRequest, slug: str) -> HttpResponse:
     """Take back the reviewer's last judgement, and show its item again."""
     campaign = campaign_of(request, slug, may=Right.REVIEW)
-    key = last_judged(campaign, user_of(request))
-    if key is None:
+    last = last_judgement(campaign, user_of(request))
+    if last is None:
         messages.info(request, "You have no verdict here that you could take back.")
         return redirect("qualcontrol:queue", slug)
-    return _take_back(request, campaign, key)
+    return _take_back(request, campaign, last[0])
 
 
 def _take_back(request: HttpRequest, campaign: Campaign, key: UUID) -> HttpResponse:

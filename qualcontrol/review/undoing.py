@@ -80,15 +80,24 @@ def undo_preview(response: Response) -> UndoPreview:
 
 
 def last_judged(campaign: Campaign, reviewer: User) -> UUID | None:
-    """The key of the item that the reviewer judged last and may take back."""
+    """The key of the item that the reviewer judged last, if they can take it back now."""
     last = last_judgement(campaign, reviewer)
-    return last[0] if last else None
+    return last[0] if last and not why_it_stays(last[1]) else None
+
+
+def why_it_stays(judgement: Judgement | GoldAnswer) -> str:
+    """Why a reviewer's last judgement cannot be taken back now: the response that it discarded
+    cannot count again. Empty if it can."""
+    if isinstance(judgement, GoldAnswer) or judgement.spot_check.verdict != Verdict.BAD:
+        return ""
+    response = judgement.spot_check.response
+    return "" if response.status == ResponseStatus.SUBMITTED else _obstacle(response)
 
 
 def last_judgement(
     campaign: Campaign, reviewer: User
 ) -> tuple[UUID, Judgement | GoldAnswer] | None:
-    """The reviewer's last judgement that they may take back, with the key of its item."""
+    """The reviewer's last judgement that is not overruled, with the key of its item."""
     judgements = Judgement.objects.filter(
         spot_check__campaign=campaign,
         spot_check__is_changed=False,
@@ -96,7 +105,8 @@ def last_judgement(
         reviewer=reviewer,
     ).exclude(~Q(spot_check__verdict="") & ~Q(spot_check__verdict=F("verdict")))
     answers = GoldAnswer.objects.filter(gold__campaign=campaign, reviewer=reviewer)
-    last = judgements.order_by("-at", "-pk").select_related("spot_check__response").first()
+    related = ("spot_check__response__task__campaign", "spot_check__response__worker")
+    last = judgements.order_by("-at", "-pk").select_related(*related).first()
     gold = answers.order_by("-at", "-pk").select_related("gold__response").first()
     if gold is not None and (last is None or gold.at > last.at):
         return (gold.gold.response.key if gold.gold.response else gold.gold.key), gold

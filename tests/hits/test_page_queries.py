@@ -155,7 +155,7 @@ QUERIES = {
     "qualcontrol:decisions?worker=W": 8,
     "qualcontrol:gold": 11,
     "qualcontrol:quality": 19,
-    "qualcontrol:queue": 40,
+    "qualcontrol:queue": 44,
     "qualcontrol:releases": 15,
     "qualcontrol:response": 13,
     "qualcontrol:worker": 17,

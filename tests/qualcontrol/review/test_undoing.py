@@ -314,6 +314,23 @@ def test_the_page_takes_the_last_verdicts_back_one_by_one(client, reviewer, camp
     assert client.get(address).status_code == 405
 
 
+def test_a_verdict_that_stays_is_not_offered_and_the_page_says_why(
+    client, reviewer, campaign, response
+):
+    judged(response, "BAD", reviewer)
+    ResponseFactory(task=response.task)
+    queue = reverse("qualcontrol:queue", args=["pilot"])
+
+    empty = client.get(f"{queue}?only=required").content.decode()
+    refused = client.post(reverse("qualcontrol:take_back_last", args=["pilot"]), follow=True)
+
+    assert last_judged(campaign, reviewer) is None
+    assert "Judged bad." in empty
+    assert "taken its place, so it stays discarded" in empty
+    assert "Take back the last verdict" not in empty
+    assert "taken its place" in refused.content.decode()
+
+
 def test_the_script_is_told_why_a_verdict_stays(client, reviewer, campaign, response):
     judged(response, "BAD", reviewer)
     ResponseFactory(task=response.task)
