@@ -40,3 +40,12 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
         yield
     except DomainError as error:
         messages.warning(request, str(error))
+
+
+@contextmanager
+def refusals_in(form: Form, field: str | None = None) -> Iterator[None]:
+    """Add a DomainError of the block to the form, and go on after it."""
+    try:
+        yield
+    except DomainError as error:
+        form.add_error(field, str(error))

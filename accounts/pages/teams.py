@@ -21,7 +21,7 @@ from accounts.models import Membership, Right, Team, TeamRole
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
 from accounts.pages.sign_in import NewAccountForm
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from accounts.rights import CHOSEN_TEAM, memberships_of, require, team_to_change, team_with_key
 from accounts.services import teams as services
 from accounts.services.teams import send_invitation
@@ -78,11 +78,8 @@ def team(request: HttpRequest) -> HttpResponse:
     team, at, made = team_to_change(request, needed), timezone.now(), {}
     form = InvitationForm(posted(request))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             made = _invite(request, team, form.cleaned_data, at)
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
             form = InvitationForm()
     context = {
         "shown_team": team,

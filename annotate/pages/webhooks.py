@@ -14,12 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Right
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, user_of
+from accounts.pages.signed_in import posted, refusals_in, user_of
 from annotate.lookups import campaign_of
 from background.models import Webhook, about_row
 from background.notices import choices
 from background.notices.registry import notice_choices, notice_kinds
-from corpora.errors import DomainError
 
 
 class WebhookForm(forms.Form):
@@ -52,13 +51,10 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.MANAGE)
     form = WebhookForm(posted(request), initial={"kinds": list(notice_kinds())})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "url"):
             added = choices.add_webhook(
                 about=campaign, user=user_of(request), at=timezone.now(), **form.cleaned_data
             )
-        except DomainError as error:
-            form.add_error("url", str(error))
-        else:
             messages.success(request, "Webhook added. Send a test to see whether it works.")
             return redirect(added)
     context = {
@@ -79,11 +75,8 @@ def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     kept = {"url": webhook.url, "kinds": webhook.kinds, "is_on": webhook.is_on}
     form = ChangeForm(posted(request), initial=kept)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "url"):
             choices.change_webhook(webhook=webhook, **form.cleaned_data)
-        except DomainError as error:
-            form.add_error("url", str(error))
-        else:
             messages.success(request, "Webhook changed.")
             return redirect(webhook)
     deliveries = webhook.deliveries.select_related("notice")

@@ -18,9 +18,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from annotate.models import Worker
-from corpora.errors import DomainError
 from hits.models import WorkerAccount
 from hits.queries.worker_data import data_of
 from hits.services.accounts import worker_named
@@ -79,11 +78,8 @@ def find(request: HttpRequest) -> HttpResponse:
     """Find a worker by id or pseudonym."""
     form = FindForm(posted(request))
     if form.is_valid():
-        try:
+        with refusals_in(form, "name"):
             worker = worker_named(form.cleaned_data["name"])
-        except DomainError as error:
-            form.add_error("name", str(error))
-        else:
             return redirect("hits:worker_data", worker.pseudonym)
     context = {"form": form, "days": settings.WORKER_DATA_DAYS}
     return render(request, "hits/find_worker.html", context, status=400 if form.errors else 200)

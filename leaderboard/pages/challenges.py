@@ -15,8 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.limits import limit_posts, limit_reads
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, user_of
-from corpora.errors import DomainError
+from accounts.pages.signed_in import posted, refusals_in, user_of
 from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
@@ -50,13 +49,10 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     challenge = get_object_or_404(visible_to(user, at), name=name)
     form = SubmissionForm(challenge, posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             submission = submit_upload(
                 challenge=challenge, submitter=user, at=at, **form.cleaned_data
             )
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
             ask_for_scores()
             messages.success(
                 request,
@@ -123,11 +119,8 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         raise Http404("Nobody can sign up at this site.")
     form = SignUpForm(posted(request))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             create_account(**form.cleaned_data, address=client_address(request), at=timezone.now())
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
             messages.success(request, "Your account is ready. Sign in.")
             return redirect("login")
     status = 422 if form.errors else 200

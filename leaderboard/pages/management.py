@@ -10,9 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change
-from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
@@ -46,11 +45,8 @@ def new(request: HttpRequest) -> HttpResponse:
     team, at = team_to_change(request), timezone.now()
     form = ChallengeForm(team, posted(request), initial={**DEFAULTS, "opens_at": at})
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             challenge = create_challenge(owner=user_of(request), at=at, **form.values())
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
             ask_for_scores()
             messages.success(request, f"Challenge {challenge} created. Its board is private.")
             return redirect("leaderboard:manage", challenge.name)

@@ -7,11 +7,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Right
-from accounts.pages.signed_in import posted
+from accounts.pages.signed_in import posted, refusals_in
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release
 from background.pages.jobs import begin_job
-from corpora.errors import DomainError
 from qualcontrol.pages.forms import ReleaseForm
 from qualcontrol.services.releasing import missing
 
@@ -35,12 +34,9 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         lacking_together=together,
     )
     if request.method == "POST" and form.is_valid():
-        try:
-            job = begin_job(request, kind="release", arguments=form.cleaned_data, about=campaign)
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
-            return redirect(job)
+        with refusals_in(form):
+            arguments = form.cleaned_data
+            return redirect(begin_job(request, kind="release", arguments=arguments, about=campaign))
     context = {
         "campaign": campaign,
         "releases": Release.objects.of_campaign(campaign),

@@ -19,7 +19,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Right
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
@@ -27,7 +27,6 @@ from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release, Response, ResponseStatus
 from annotate.queries.keywords import task_keywords
 from annotate.queries.progress import progress
-from corpora.errors import DomainError
 from qualcontrol.models import SpotCheck, Verdict, WorkerRisk
 from qualcontrol.pages.forms import ChangeForm, QuestionForm, VerdictForm, reasons_against
 from qualcontrol.queries.decision_log import visible_to_reviewers
@@ -364,11 +363,9 @@ def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     response = get_object_or_404(rows, pk=pk)
     form = ChangeForm(posted(request))
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             messages.success(request, _change(request, response, form))
             return redirect("qualcontrol:response", slug, pk)
-        except DomainError as error:
-            form.add_error(None, str(error))
     log = campaign.decisions.filter(response=response).select_related("actor", "worker")
     context = {
         "campaign": campaign,

@@ -9,14 +9,13 @@ from django.utils.timezone import localdate
 from django.views.decorators.http import require_http_methods
 
 from accounts.pages.once import once
-from accounts.pages.signed_in import user_of
+from accounts.pages.signed_in import refusals_in, user_of
 from accounts.rights import team_to_change
 from annotate.import_forms import FORMS, ImportForm, begin_import, filled_form
 from annotate.models import Image
 from annotate.services import imports
 from annotate.services.names import address_of, free_name
 from background.pages.jobs import begin_job
-from corpora.errors import DomainError
 
 CUT_OFF = (
     "The upload was cut off, so nothing was imported. Upload the files again; for a slow "
@@ -37,10 +36,8 @@ def import_images(request: HttpRequest) -> HttpResponse:
         return _page(request, {}, problem=CUT_OFF, status=400)
     form = filled_form(kind, _named(request.POST), request.FILES, team, user_of(request))
     if form.is_valid():
-        try:
+        with refusals_in(form):
             return redirect(begin_import(form, partial(begin_job, request)))
-        except DomainError as error:
-            form.add_error(None, str(error))
     return _page(request, {kind: form}, status=422)
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right, Team
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignDraft, Selection
@@ -141,16 +141,13 @@ def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
                 at=timezone.now(),
             )
             return redirect("hits:new_step", draft.pk, STEPS[-1].name)
-        try:
+        with refusals_in(form):
             campaign, *others = create_campaigns(
                 plan=form.cleaned_data["plan"],
                 endpoint=settings.MTURK_ENDPOINT,
                 team=team,
                 at=timezone.now(),
             )
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
             further = f" Further drafts: {', '.join(map(str, others))}." if others else ""
             messages.success(
                 request, f"Draft {campaign} created.{further} Check its cost, then publish it."
