@@ -80,11 +80,6 @@ def test_more_responses_take_no_more_queries(api, django_assert_num_queries):
     assert len(answer.json()["results"]) == 12
 
 
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
-
-
 def test_tasks_are_listed_by_number(api, campaign):
     TaskFactory(campaign=campaign, number=2, answers_missing=0)
     TaskFactory(campaign=campaign, number=1)

@@ -10,7 +10,6 @@ from tests.factories import (
     CampaignFactory,
     ResponseFactory,
     SelectionFactory,
-    UserFactory,
     WorkerFactory,
 )
 from tests.jobs import run_jobs
@@ -29,10 +28,9 @@ FILE = {
 
 
 @pytest.fixture
-def draft(signed_in):
+def draft(user):
     SelectionFactory(name="streets", images=2)
-    owner = int(signed_in.session["_auth_user_id"])
-    return begin_draft(owner=UserFactory._meta.model.objects.get(pk=owner), file=FILE, at=NOON)
+    return begin_draft(owner=user, file=FILE, at=NOON)
 
 
 def choose(client, draft, **entries):

@@ -14,11 +14,6 @@ pytestmark = pytest.mark.django_db
 CHECKED = {"references": 1, "baselines": 1, "review": {"share": 1, "first": 0}}
 
 
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
-
-
 def test_an_item_is_reserved_and_judged(api):
     campaign = CampaignFactory(slug="pilot", config=CHECKED)
     check = SpotCheckFactory(response__task__campaign=campaign, is_random=True)

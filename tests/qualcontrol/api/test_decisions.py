@@ -6,17 +6,11 @@ from qualcontrol.models import Act, Appeal, Decision
 from tests.api import send
 from tests.factories import (
     NOON,
-    CampaignFactory,
     ExclusionFactory,
     ResponseFactory,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
 
 
 def test_decisions_are_listed_and_filtered(api, campaign):

@@ -9,17 +9,11 @@ from background.models import Job
 from tests.api import send
 from tests.factories import (
     NOON,
-    CampaignFactory,
     SpotCheckFactory,
     TaskFactory,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
 
 
 @pytest.mark.django_db(transaction=True)
