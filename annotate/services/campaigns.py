@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, F, ProtectedError, Q, QuerySet
 
 from accounts.models import Team
@@ -104,9 +104,6 @@ def change_campaign(
         raise CampaignChanged(f"Somebody else changed {locked} after you began to edit it.")
     kind = _kind_of(config)
     config = kind.with_language(config, locked.team)
-    others = Campaign.objects.exclude(pk=locked.pk)
-    if others.filter(slug=config.name).exists():
-        raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}")
     needs_tasks = config.of_tasks != locked.config.of_tasks
     if needs_tasks and Response.objects.of(locked).exists():
         raise CampaignNotPossible(
@@ -121,7 +118,12 @@ def change_campaign(
         locked.selection = locked.caption_set = None
         for name, value in material.items():
             setattr(locked, name, value)
-    locked.save(update_fields=["slug", "kind", "budget", "config_json", "selection", "caption_set"])
+    fields = ["slug", "kind", "budget", "config_json", "selection", "caption_set"]
+    try:
+        with transaction.atomic():
+            locked.save(update_fields=fields)
+    except IntegrityError as error:
+        raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}") from error
     changed = Campaign.objects.get(pk=locked.pk)  # without the cached file
     if needs_tasks:
         _replace_tasks(changed)

@@ -5,7 +5,7 @@ from django.db import connection
 
 from annotate.models import Campaign, ClassRelation
 from annotate.queries.progress import progress
-from annotate.services.campaigns import CampaignNotPossible, create_campaign
+from annotate.services.campaigns import CampaignNotPossible, change_campaign, create_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -26,6 +26,12 @@ def create(**values):
     return create_campaign(config=config(**values), endpoint="local", at=NOON)
 
 
+def rename():
+    """Give the campaign `other` the name that new ones have."""
+    campaign = Campaign.objects.get(slug="other")
+    return change_campaign(campaign=campaign, config=config(), begun_from=campaign.config_json)
+
+
 def select(number):
     """A selection of so many images, each with a keyword."""
     SelectionFactory(name="scenes", images=[BoxFactory().image for _ in range(number)])
@@ -37,13 +43,15 @@ def primed(campaign):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
-def test_a_name_that_another_campaign_takes_meanwhile_is_refused():
+@pytest.mark.parametrize("act", [create, rename])
+def test_a_name_that_another_campaign_takes_meanwhile_is_refused(act):
     SelectionFactory(name="scenes", images=1)
+    create(name="other")
 
     with pytest.raises(CampaignNotPossible, match="already exists"):
-        while_open(create, create)
+        while_open(create, act)
 
-    assert Campaign.objects.get().tasks.count() == 1
+    assert [each.tasks.count() for each in Campaign.objects.all()] == [1, 1]
 
 
 def test_a_campaign_has_a_task_for_each_image_in_the_order_of_its_selection():
