@@ -218,6 +218,7 @@ def test_a_campaign_without_captions_is_refused(captioned, sources, message):
         ({"questions": [{**ASKED, "points": [1]}]}, "give as many points as labels"),
         ({"questions": [{**ASKED, "name": "total"}]}, "cannot have the name total"),
         ({"questions": [{**ASKED, "name": "missing"}]}, "cannot have the name missing"),
+        ({"questions": [{**ASKED, "name": "wrong"}]}, "cannot have the name wrong"),
         ({"questions": [{**ASKED, "name": "id"}]}, "cannot have the name id"),
         ({"questions": [ASKED, ASKED]}, "two questions have the same name"),
         ({"questions": [{**ASKED, "points": [0, -1]}]}, "not all questions can be penalties"),

@@ -52,12 +52,12 @@ class Source(Section):
         return f"{self.name} ({origin or f'caption set {self.caption_set}'})"
 
 
-# Names of columns and keys beside those of the questions in files of a release, and of the field
-# for what is missing.
+# Names of columns and keys beside those of the questions in files of a release, and of what workers
+# mark and miss in what programs get to judge.
 TOTAL = "total"
 RESERVED = {
     *(TOTAL, "worker", "source", "image", "image_id", "file_name"),
-    *("caption", "caption_id", "raters", "id", "response", "missing"),
+    *("caption", "caption_id", "raters", "id", "response", "wrong", "missing"),
 }
 
 
