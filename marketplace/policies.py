@@ -87,6 +87,9 @@ class Policy:
             text = self.text(key)
             if not (text.isascii() and text.isdigit() and len(text) < 10):
                 problems.append(f"The value of {key} must be a whole number.")
+            elif key == "ExtendMinimumTimeInSeconds" and not int(text):
+                # The slot of a HIT that has expired would stay closed, and its cost reserved.
+                problems.append(f"The value of {key} must be at least 1.")
         if any(key.startswith("ExtendIf") for key in keys) and not keys >= _EXTENSION:
             problems.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
         return problems + self._text_problems()

@@ -178,6 +178,7 @@ def test_disagreement_extends_until_the_maximum(marketplace, client):
         known_answers(Nonsense=1),
         known_answers(ApproveIfKnownAnswerScoreIsAtLeast="many"),
         known_answers(ExtendIfKnownAnswerScoreIsLessThan=5),
+        known_answers(ExtendMaximumAssignments=2, ExtendMinimumTimeInSeconds=0),
         known_answers(RejectIfKnownAnswerScoreIsLessThan=1, RejectReason="x" * 1025),
         known_answers(ApproveReason="x" * 1025),
         {
