@@ -67,7 +67,7 @@ def page_of(client, campaign):
 
 def items_in(page):
     """The source of each item, both the shown one and the preloaded ones."""
-    return re.findall(r'<div class="review" data-review .*?</aside>', page, re.DOTALL)
+    return re.findall(r'<div class="review"\s+data-review .*?</aside>', page, re.DOTALL)
 
 
 def item_with(client, campaign, text):
