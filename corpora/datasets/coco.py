@@ -180,6 +180,8 @@ class _Reader:
                 raise self.wrong(place, "there is no caption")
             if image not in names:
                 raise self.wrong(place, f"there is no image {image}")
+            if entry.get("bbox") or entry.get("region_id"):
+                raise self.wrong(place, "this describes a region, not the whole image")
             if number in captions:
                 raise self.wrong(place, "the id was used before")
             captions[number] = CocoCaption(

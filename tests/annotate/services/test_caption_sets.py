@@ -162,6 +162,16 @@ def test_a_file_that_cannot_be_used_is_named_with_its_fault(write, images, capti
     assert not CaptionSet.objects.exists()
 
 
+def test_captions_of_regions_are_refused(write):
+    path = write([(1, None)], [(1, 1, "A dog.")])
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["annotations"][0]["bbox"] = [0, 0, 5, 5]
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+    with pytest.raises(CommandError, match="describes a region, not the whole image"):
+        take_in(path)
+
+
 def test_a_name_that_is_no_name_is_refused(write):
     with pytest.raises(CommandError, match="cannot be the name of a caption set"):
         take_in(write([(1, None)], [(1, 1, "A dog.")]), name="my set")
