@@ -58,7 +58,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _responses(campaign: Campaign) -> QuerySet[Response]:
     related = ("task__image", "spot_check", *KINDS[campaign.kind].answer_relations)
-    return Response.objects.of(campaign).select_related(*related)
+    return Response.objects.of(campaign).filter(withdrawn_at=None).select_related(*related)
 
 
 def _judged(campaign: Campaign, items: QuerySet[Gold], asked: str) -> list[Response]:

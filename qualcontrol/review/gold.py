@@ -36,8 +36,8 @@ def mark_gold(
 ) -> Gold:
     """Make a response a gold item. If it has no verdict yet, this also records one.
 
-    Raises NoGold if the response has another verdict, or needs the judgements of two reviewers;
-    ReasonMissing, AlreadyJudged.
+    Raises NoGold if the response has another verdict, was withdrawn, or needs the judgements of two
+    reviewers; ReasonMissing, AlreadyJudged.
     """
     gold, is_judged = _mark(response, Verdict(verdict), reason, actor, at)
     if is_judged:
@@ -51,6 +51,8 @@ def _mark(
 ) -> tuple[Gold, bool]:
     """The gold item, and whether making it recorded the response's verdict."""
     response = locked_response(response.pk)
+    if response.withdrawn_at is not None:
+        raise NoGold("The person has withdrawn this response, so no reviewer would be shown it.")
     check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
     if check is None:
         if not keep_judgement(

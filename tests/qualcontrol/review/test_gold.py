@@ -1,6 +1,7 @@
 """Gold items, with which reviewers are measured."""
 
 import pytest
+from django.urls import reverse
 
 from annotate.models import Response
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
@@ -132,6 +133,19 @@ def test_a_withdrawn_text_is_no_gold_any_more(campaign):
     withdraw_responses(worker=response.worker, responses=[response.pk], actor=None, at=NOON)
 
     assert response not in [item.response for item in next_of(campaign, reviewer, 4)]
+
+
+def test_a_withdrawn_text_is_neither_offered_nor_taken_as_gold(client, reviewer, campaign):
+    withdrawn, kept = write(campaign, WorkerFactory(), 2)
+    for response in (withdrawn, kept):
+        judge(response, "GOOD")
+    withdraw_responses(worker=withdrawn.worker, responses=[withdrawn.pk], actor=None, at=NOON)
+
+    page = client.get(reverse("qualcontrol:gold", args=[campaign.slug]))
+
+    assert page.context["judged"] == [kept]
+    with pytest.raises(NoGold, match="withdrawn"):
+        mark(withdrawn)
 
 
 def test_marking_an_unjudged_response_judges_it(campaign):
