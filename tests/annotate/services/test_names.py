@@ -31,6 +31,7 @@ def lab():
 
 def test_a_campaign_of_another_team_is_not_named(lab):
     CampaignFactory(slug="zebra")
+    SelectionFactory(name="scenes", team=lab)
 
     with pytest.raises(CampaignNotPossible) as refused:
         create_campaign(config=config(name="zebra"), endpoint="local", at=NOON, team=lab)

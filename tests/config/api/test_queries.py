@@ -96,7 +96,7 @@ LISTS = [
     ("/api/images/", images, 3),
     ("/api/selections/", selections, 3),
     ("/api/selections/scenes/images/", images, 4),
-    ("/api/campaigns/", campaigns, 9),
+    ("/api/campaigns/", campaigns, 7),
     (f"{PILOT}releases/", releases, 5),
     ("/api/releases/", releases, 4),
     ("/api/jobs/", jobs, 4),

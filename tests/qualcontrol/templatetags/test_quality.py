@@ -44,7 +44,7 @@ def test_a_picture_has_its_label_for_those_who_do_not_see_it():
         Context({"label": "The <estimate>", "figure": Estimate(0.05, 0.02, 0.1, 100)})
     )
 
-    assert 'role="img" aria-label="The &lt;estimate&gt;"' in html
+    assert 'aria-label="The &lt;estimate&gt;"' in html
     assert "tolerated 10%" in html
 
 
