@@ -139,10 +139,7 @@ def correlate(
         plan = plan._replace(progress=progress)
         measured, about = _scored(captions, rated, plan, may_be_plain=tokeniser == AUTOMATIC)
         for path in tables:
-            taken = TAKEN.union(*(metric.names for metric in measured))
-            for name, figures in read_figures(path, captions, taken).items():
-                own = [figures[caption.image, caption.source] for caption in captions]
-                measured.append(measured_means(name, own))
+            measured += _of_table(path, captions, measured)
         if not measured:
             raise WrongOptions(
                 "There is nothing to compare people with. Name --references, or a CSV file of "
@@ -167,6 +164,16 @@ def correlate(
         yield json.dumps(about | {"criteria": criteria})
     else:
         yield from _lines(about, agreements, systems)
+
+
+def _of_table(
+    path: Path, captions: Sequence[Caption], measured: Sequence[Measured]
+) -> Iterator[Measured]:
+    """The figures of a CSV file, whose names nothing measured before may have."""
+    taken = TAKEN.union(*(metric.names for metric in measured))
+    for name, figures in read_figures(path, captions, taken).items():
+        own = [figures[caption.image, caption.source] for caption in captions]
+        yield measured_means(name, own)
 
 
 def _systems(captions: Sequence[Caption]) -> list[str]:
