@@ -40,8 +40,8 @@ MOST_MINUTES, MOST_GROWTH = 90.0, 1.2
 THREADS = 6
 CAPTIONS_PER_VISIT = 25
 # The reviewer turns to other work after so many good captions in a row, and comes back after the
-# crowd has written this share of all.
-GOOD_IN_A_ROW, REVIEWS = 12, 40
+# crowd has written this share of all, or so many captions.
+GOOD_IN_A_ROW, REVIEWS, MOST_BETWEEN_REVIEWS = 12, 40, 1000
 CHECKS_AT_ONCE = 10
 UNPROCESSABLE = 422
 # Of a worker who was offered nothing, in seconds.
@@ -241,12 +241,13 @@ class Replay:
     def _collect(self) -> None:
         """Let the crowd work and the reviewer judge until no caption is missing."""
         reviewed_at, limit = 0.0, time.monotonic() + 600 + 24 * 3600 * self.scale
+        between_reviews = min(1 / REVIEWS, MOST_BETWEEN_REVIEWS / self.wanted)
         loops = [self.crowd.work] * THREADS
         with at_work(loops, self.crowd.is_over), self.whole.site_rows() as rows:
             while (missing := int(rows(MISSING)[0][0])) > 0:
                 share = 1 - missing / self.wanted
                 self._sample(share)
-                if share - reviewed_at >= 1 / REVIEWS or missing < WANTED:
+                if share - reviewed_at >= between_reviews or missing < WANTED:
                     reviewed_at = share
                     self._review()
                 if time.monotonic() > limit:
