@@ -37,9 +37,18 @@ class Keywords(NamedTuple):
 
 
 def hidden_class_numbers() -> set[int]:
-    """Primary keys of the classes that are never shown."""
+    """Primary keys of the classes that are never shown.
+
+    A part in the shared hierarchy is hidden in every team: a team can have its own class of the
+    same label without a hierarchy.
+    """
     edges = ClassRelation.objects.values_list("parent_id", "child_id", "kind", "parent__label")
-    return priming.parts(priming.Edge(*edge) for edge in edges.iterator())
+    parts = priming.parts(priming.Edge(*edge) for edge in edges.iterator())
+    if not parts:
+        return parts
+    shared = ObjectClass.objects.filter(team=None, pk__in=parts).values("label")
+    same = ObjectClass.objects.filter(team__isnull=False, label__in=shared)
+    return parts | set(same.values_list("pk", flat=True))
 
 
 def hidden_classes() -> list[ObjectClass]:

@@ -16,7 +16,7 @@ from PIL import Image as Picture
 
 from annotate.exports.records import context_of
 from annotate.models import Box, ClassRelation, Image, ObjectClass, Release
-from annotate.queries.keywords import hidden_classes
+from annotate.queries.keywords import hidden_classes, keywords
 from annotate.services import class_names, imports, own_images
 from annotate.services import images as image_files
 from annotate.services.selections import ignored_names
@@ -248,6 +248,21 @@ def test_the_hierarchy_of_one_team_hides_no_class_of_another(alpha, beta, tmp_pa
     assert [(one.name, one.team) for one in hidden_classes()] == [("Dog", beta)]
     assert "Dog" in ignored_names(team=beta)
     assert "Dog" not in ignored_names(team=alpha)
+
+
+def test_a_part_in_the_shared_hierarchy_is_hidden_also_in_a_team_with_its_own_classes(
+    alpha, tmp_path
+):
+    import_with(tmp_path, None, ("classes", classes_file()))
+    import_with(tmp_path, None, ("hierarchy", hierarchy_file("Part")))
+    import_with(tmp_path, alpha, ("classes", classes_file("Paw")))
+    import_with(tmp_path, alpha, ("images", images_file()))
+    import_with(tmp_path, alpha, ("boxes", boxes_file()))
+
+    assert Box.objects.get().object_class.team == alpha
+    assert keywords(Image.objects.get()) == []
+    assert "Paw" in ignored_names(team=alpha)
+    assert "Paw" not in ignored_names(team=None)
 
 
 def test_names_in_a_language_are_those_of_the_classes_of_all_teams(alpha, tmp_path):
