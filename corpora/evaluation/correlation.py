@@ -49,13 +49,14 @@ def judged_of(
     captions: Sequence[Caption], scores: Sequence[float], systems: Sequence[str]
 ) -> Judged:
     """What people said of captions, which are in the order of their images."""
-    images = np.array([caption.image for caption in captions])
+    images = {image: place for place, image in enumerate(dict.fromkeys(c.image for c in captions))}
     numbers = {name: number for number, name in enumerate(systems)}
     blocks = [
-        caption.image if caption.comparison is None else caption.comparison for caption in captions
+        images[caption.image] if caption.comparison is None else caption.comparison
+        for caption in captions
     ]
     return Judged(
-        images,
+        np.array([images[caption.image] for caption in captions]),
         np.array([numbers[caption.source] for caption in captions]),
         np.unique(blocks, return_inverse=True)[1],
         np.array(scores, dtype=float),

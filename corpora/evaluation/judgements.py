@@ -33,6 +33,8 @@ class Caption(NamedTuple):
     comparison: int | None = None
 
 
+# Floats have every whole number up to this one.
+MOST_EXACT = 2**53
 # The figure of each caption by image and source.
 Figures = Mapping[tuple[int, str], float]
 
@@ -169,8 +171,11 @@ def _check_complete(
 
 
 def _whole(table: CsvFile, cell: str) -> int:
-    number = _number(table, cell)
-    if not number.is_integer():
+    try:
+        return int(cell)
+    except ValueError:
+        number = _number(table, cell)  # 12.0, as pandas may write it
+    if not number.is_integer() or abs(number) > MOST_EXACT:
         raise table.wrong(f"image_id {short(cell)} is not a whole number")
     return int(number)
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from corpora.evaluation.bootstrap import draws
-from corpora.evaluation.correlation import Judged, agreement, told_apart
+from corpora.evaluation.correlation import Judged, agreement, judged_of, told_apart
+from corpora.evaluation.judgements import Caption
 from corpora.evaluation.metrics.base import Measured, measured_means
 
 IMAGES, SYSTEMS = 40, 6
@@ -30,6 +31,14 @@ def by_scipy(x, y):
         "spearman": stats.spearmanr(x, y).statistic,
         "pearson": stats.pearsonr(x, y).statistic,
     }
+
+
+def test_images_are_told_apart_by_all_digits_of_their_ids():
+    captions = [Caption(image, "good", "a dog", {}) for image in (1, 2**63, 2**63 + 1)]
+
+    judged = judged_of(captions, [1, 2, 3], ["good"])
+
+    assert [len(np.unique(column)) for column in (judged.images, judged.blocks)] == [3, 3]
 
 
 def of_systems(values, judged):

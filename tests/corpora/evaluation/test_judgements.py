@@ -70,6 +70,20 @@ def test_empty_lines_in_a_table_of_figures_are_left_out(tmp_path: Path) -> None:
     assert figures == {"CLIPScore": {(1, "good"): 0.7}}
 
 
+def test_image_ids_above_the_whole_numbers_of_floats_are_read_exactly(tmp_path: Path) -> None:
+    path = tmp_path / "clip.csv"
+    path.write_text(
+        f"image_id,source,CLIPScore\n{2**53},good,0.7\n{2**53 + 1},good,0.8\n3.0,good,1\n"
+    )
+    captions = [Caption(image, "good", "a dog", {}) for image in (3, 2**53, 2**53 + 1)]
+
+    figures = read_figures(path, captions, [])
+
+    assert figures == {
+        "CLIPScore": {(3, "good"): 1.0, (2**53, "good"): 0.7, (2**53 + 1, "good"): 0.8}
+    }
+
+
 def test_a_figure_of_a_part_of_an_image_id_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "clip.csv"
     path.write_text("image_id,source,CLIPScore\n1.5,good,0.7\n")
