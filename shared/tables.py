@@ -4,7 +4,6 @@ import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from io import StringIO
 from itertools import islice
 from typing import Any
 
@@ -52,10 +51,24 @@ def csv_lines(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Iterator[st
     waiting = iter(rows)
     chunk: list[Iterable[Any]] = [head]
     while chunk:
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows(map(safe, row) for row in chunk)
-        yield text.getvalue()
+        yield csv_text(map(safe, row) for row in chunk)
         chunk = list(islice(waiting, CHUNK))
+
+
+class _Lines(list[str]):
+    def write(self, line: str) -> None:
+        self.append(f"{line.removesuffix(END)}\n")
+
+
+# Before Python 3.13, the writer quotes line breaks only if its own lines end with them.
+END = "\r\n"
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """The rows as CSV, in lines that end with a line feed."""
+    lines = _Lines()
+    csv.writer(lines, lineterminator=END).writerows(rows)
+    return "".join(lines)
 
 
 def safe(cell: Any) -> Any:

@@ -22,6 +22,7 @@ from corpora.errors import DomainError
 from corpora.language.languages import is_english
 from corpora.writing import json_array
 from shared.files import SUFFIX
+from shared.tables import csv_text
 
 # Name of each file, with the function that yields its content in chunks.
 Files = Mapping[str, Callable[[Release], Iterator[str]]]
@@ -111,10 +112,8 @@ def _without_column(pieces: Iterable[str], column: str) -> Iterator[str]:
         rows = list(csv.reader(StringIO(piece, newline="")))
         if number == 0:
             place = rows[0].index(column) if column in rows[0] else None
-        text = StringIO()
         kept = rows if place is None else (row[:place] + row[place + 1 :] for row in rows)
-        csv.writer(text, lineterminator="\n").writerows(kept)
-        yield text.getvalue()
+        yield csv_text(kept)
 
 
 def rows_of(release: Release, name: str, texts: Iterable[str]) -> Iterator[ReleasedFile]:

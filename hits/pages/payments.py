@@ -43,7 +43,7 @@ from hits.services.payments import accept_held, ask_for_rejection, reject_held
 from qualcontrol.models import HeldPayment
 from qualcontrol.pages.forms import RejectionForm
 from shared.number_fields import HOW, AmountField
-from shared.tables import Column
+from shared.tables import Column, csv_text
 
 MOST_BYTES = 500_000
 MESSAGES_SHOWN = 10
@@ -229,11 +229,8 @@ def _wish(number: int, line: list[str]) -> Wish:
 
 def written(wishes: list[Wish]) -> str:
     """The bonuses as the text of such a file, for the form that confirms them."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(NAMES)
-    writer.writerows((wish.pseudonym, f"{wish.amount:.2f}", wish.reason) for wish in wishes)
-    return text.getvalue()
+    rows = ((wish.pseudonym, f"{wish.amount:.2f}", wish.reason) for wish in wishes)
+    return csv_text([NAMES, *rows])
 
 
 PER_PAGE = 20

@@ -1,5 +1,8 @@
 """CSV for people who open it in a spreadsheet."""
 
+import csv
+from io import StringIO
+
 import pytest
 
 from shared.tables import CHUNK, csv_download, csv_lines
@@ -21,6 +24,16 @@ def test_a_long_table_comes_in_chunks():
 
     assert len(chunks) == 3
     assert "".join(chunks).splitlines() == ["n", *map(str, range(CHUNK + 1))]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_line_breaks_of_any_kind_stay_inside_their_cell(end):
+    rows = [["caption", "worker"], [f"a dog{end}on grass", "1"], ["a cat", f"2{end}"]]
+
+    text = "".join(csv_lines(rows[0], rows[1:]))
+
+    assert list(csv.reader(StringIO(text, newline=""))) == rows
+    assert text.startswith("caption,worker\n")
 
 
 def test_a_file_is_downloaded_under_its_name():
