@@ -3,7 +3,7 @@
 from typing import Any
 
 import django_filters
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -168,7 +168,7 @@ class SelectionDetail(RetrieveAPIView[Selection]):
 
 @extend_schema(summary="A selection's images")
 class SelectedImageList(ListAPIView[Image]):
-    """The images of a selection."""
+    """The images of a selection, in the order in which they were chosen."""
 
     serializer_class = ImageSerializer
     pagination_class = Pages
@@ -181,7 +181,10 @@ class SelectedImageList(ListAPIView[Image]):
         selection = get_object_or_404(
             Selection.objects.visible_to(self.request.user), name=self.kwargs["name"]
         )
-        return selection.images.annotate(box_count=Count("boxes")).order_by("pk")
+        images = Image.objects.filter(selected__selection=selection)
+        return images.annotate(position=F("selected__position"), box_count=Count("boxes")).order_by(
+            "position"
+        )
 
 
 def _counted(rows: QuerySet[Selection]) -> QuerySet[Selection]:

@@ -6,6 +6,7 @@ from annotate.models import ClassRelation, Selection
 from background.models import JobStatus
 from tests.api import send
 from tests.factories import (
+    BoxFactory,
     ClassFactory,
     ImageFactory,
 )
@@ -33,6 +34,21 @@ def test_images_are_selected(api, fields, count):
     found = api.get("/api/selections/chosen/").json()
     assert (found["split"], found["images"]) == ("s", count)
     assert len(api.get("/api/selections/chosen/images/").json()["results"]) == count
+
+
+def test_images_of_a_selection_are_in_its_order(api):
+    images = {key: ImageFactory(split="s", key=key) for key in "abc"}
+    BoxFactory.create_batch(2, image=images["a"])
+    send(api, "/api/selections/", name="others", procedure="picked", images=["a", "b", "c"])
+    send(api, "/api/selections/", name="chosen", procedure="picked", images=["c", "a", "b"])
+
+    page, listed = "/api/selections/chosen/images/?limit=1", []
+    while page:
+        answer = api.get(page).json()
+        page = answer["next"]
+        listed += [(image["key"], image["boxes"]) for image in answer["results"]]
+
+    assert listed == [("c", 0), ("a", 2), ("b", 0)]
 
 
 @pytest.mark.parametrize(
