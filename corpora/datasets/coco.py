@@ -8,6 +8,7 @@ from corpora.language.languages import LANGUAGE_TAG
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import read_json
 
+WEB = ("https://", "http://")
 # In pixels. COCO's boxes may end a few pixels outside their images; more is an error.
 SLACK = 2.0
 # In pixels; larger than any image.
@@ -127,11 +128,13 @@ class _Reader:
             raise self.wrong(place, f"{name} {short(value)} is not a whole number from 0")
         return value
 
-    def address(self, entry: Mapping[str, Any], name: str, place: str) -> str:
+    def address(
+        self, entry: Mapping[str, Any], name: str, place: str, starts: tuple[str, ...] = WEB
+    ) -> str:
         value = entry.get(name) or ""
         if not isinstance(value, str) or len(value) > 500:
             raise self.wrong(place, f"{name} is not a web address")
-        if value and not value.startswith(("https://", "http://")):
+        if value and not value.startswith(starts):
             raise self.wrong(place, f"{name} {short(value)} is not a web address")
         return value
 
@@ -216,7 +219,8 @@ class _Reader:
             width=width,
             height=height,
             file_name=_file_name(entry),
-            url=self.address(entry, "coco_url", place),
+            # A path is an address on the site, as `--base-url` takes one and exports have it.
+            url=self.address(entry, "coco_url", place, (*WEB, "/")),
             landing_url=self.address(entry, "flickr_url", place),
             license_url=license_url,
         )

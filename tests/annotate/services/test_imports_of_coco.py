@@ -141,6 +141,7 @@ def test_a_class_keeps_its_name_while_boxes_of_another_split_have_it(write, cont
         ("images", {"license": 9}, "there is no license 9"),
         ("images", {"license": [4]}, r"license \[4\] is not a whole number"),
         ("images", {"coco_url": "javascript:alert(1)"}, "coco_url 'javascript:.*not a web address"),
+        ("images", {"flickr_url": "/7.jpg"}, "flickr_url '/7.jpg' is not a web address"),
         ("images", {"flickr_url": 5}, "flickr_url is not a web address"),
         ("categories", {"name": ""}, "name must have 1 to 100 characters"),
         ("categories", {"id": 18}, "the id was used before"),

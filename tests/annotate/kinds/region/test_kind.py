@@ -25,6 +25,7 @@ from annotate.models import (
 )
 from annotate.queries.releases import domains_of_release
 from annotate.services.campaigns import change_campaign, create_campaign, create_campaigns
+from annotate.services.imports import import_coco
 from annotate.services.reports import read_release
 from annotate.templatetags.campaigns import other_language_written, show_answer
 from qualcontrol.services.releasing import ReleaseRefused, release_campaign
@@ -232,6 +233,20 @@ def test_regions_json_names_image_files_as_their_dataset_does(image, make):
     data = json.loads("".join(KIND.files["regions.json"](release)))
 
     assert [each["file_name"] for each in data["images"]] == ["000000000004.jpg"]
+
+
+def test_regions_json_can_be_imported_also_with_addresses_on_the_site(image, make, tmp_path):
+    Image.objects.update(url="/open-images/4.jpg")
+    box(image, "Dog", INNER)
+    ResponseFactory(task=make().tasks.get(), text="The head of a brown dog.")
+    KIND.write(
+        release_campaign(campaign=Campaign.objects.get(), name="r1", seed=1, at=NOON), tmp_path
+    )
+
+    counts = import_coco(path=tmp_path / "regions.json", split="regions")
+
+    assert (counts.images.new, counts.boxes.new) == (1, 1)
+    assert Image.objects.get(split="regions").url == "/open-images/4.jpg"
 
 
 def test_region_descriptions_are_in_visual_genomes_form(release, tmp_path):
