@@ -1,8 +1,9 @@
 """Error pages: HTML for browsers, JSON for API clients."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -12,7 +13,13 @@ from django.views import defaults
 from marketplace.errors import AssignmentClosed, DomainError, NothingToAccept, NotQualified
 from marketplace.models import Study
 from marketplace.pages.sessions import in_language_of_session
-from shared.database.connections import database_away_page, is_database_away
+from shared.database.connections import (
+    MESSAGE,
+    RETRY_AFTER,
+    STATUS,
+    database_away_page,
+    is_database_away,
+)
 from shared.requests import refusal
 
 NOT_FOUND = gettext_noop("Page not found.")
@@ -35,6 +42,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The response to a request with an invalid host name or form."""
     if _is_call(request):
         return _json("UnknownOperationException", WRONG_HOST, 400)
+    if _is_of_a_program(request):
+        if isinstance(exception, RequestDataTooBig):
+            return _error("The request is too large.", 413)
+        is_of_host = isinstance(exception, DisallowedHost)
+        return _error(WRONG_HOST if is_of_host else "The request could not be read.", 400)
     return defaults.bad_request(request, exception)
 
 
@@ -43,6 +55,8 @@ def not_found(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpRe
     if _is_call(request):
         message = "Send API calls as POST requests to the root of the marketplace's address."
         return _json("UnknownOperationException", message, 404)
+    if _is_of_a_program(request):
+        return _error("There is nothing at this address.", 404)
     with in_language_of_session(request):
         return refusal(request, 404, _("Not found"), _(NOT_FOUND))
 
@@ -62,7 +76,12 @@ def stale_form(request: HttpRequest, **_kwargs: object) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """The response after an internal error, which is in the log."""
-    if is_database_away():
+    is_away = is_database_away()
+    if _is_of_a_program(request):
+        if is_away:
+            return _error(MESSAGE, STATUS, RETRY_AFTER)
+        return _error(FAILED, 500)
+    if is_away:
         return database_away_page()
     return refusal(request, 500, "Something went wrong", FAILED)
 
@@ -78,6 +97,15 @@ def wrong_method(request: HttpRequest, allowed: Sequence[str]) -> HttpResponse:
 
 def _is_call(request: HttpRequest) -> bool:
     return "X-Amz-Target" in request.headers
+
+
+def _is_of_a_program(request: HttpRequest) -> bool:
+    """Whether it is for an address of `marketplace.api.people`."""
+    return request.path_info.startswith("/people/")
+
+
+def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> JsonResponse:
+    return JsonResponse({"error": message}, status=status, headers=headers)
 
 
 def _json(type_name: str, message: str, status: int) -> JsonResponse:

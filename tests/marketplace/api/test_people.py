@@ -2,6 +2,7 @@
 
 import json
 from time import sleep
+from unittest.mock import Mock
 
 import pytest
 from botocore.auth import SigV4Auth
@@ -9,6 +10,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
+from django.db import InterfaceError
 from django.test import Client
 
 from marketplace import clock
@@ -46,7 +48,8 @@ class Program:
         keys = Credentials(self.requester.access_key, self.secret)
         SigV4Auth(keys, "mturk-requester", "us-east-1").add_auth(request)
         signed = {**dict(request.headers), "Host": "testserver", **headers}
-        answer = Client().generic(method, path, content, "application/json", headers=signed)
+        client = Client(raise_request_exception=False)
+        answer = client.generic(method, path, content, "application/json", headers=signed)
         return answer.status_code, answer.json()
 
     def make(self, **texts):
@@ -118,6 +121,29 @@ def test_a_group_is_changed_closed_and_gets_a_new_link(program):
     assert (changed["consent"], changed["is_open"], changed["link"]) == ("A new text.", False, None)
     assert changed["purpose"] == TEXTS["purpose"]
     assert PeopleGroup.objects.get().consent_texts.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "fails", "expected"),
+    [
+        ("GET", f"{GROUPS}/none", {}, None, (404, "nothing at this address")),
+        ("GET", GROUPS, {"Host": "other.example"}, None, (400, "host name is not allowed")),
+        ("POST", GROUPS, {"Content-Length": "9000000"}, None, (413, "too large")),
+        ("GET", GROUPS, {}, ZeroDivisionError(), (500, "Try again")),
+        ("GET", GROUPS, {}, InterfaceError(), (503, "cannot reach its database")),
+    ],
+)
+def test_what_is_no_fault_of_the_keys_is_answered_in_json_too(
+    program, monkeypatch, settings, method, path, headers, fails, expected
+):
+    settings.ALLOWED_HOSTS = ["testserver"]
+    if fails:
+        monkeypatch.setattr("marketplace.api.people.count_call", Mock(side_effect=fails))
+
+    status, answer = program.send(method, path, **headers)
+
+    assert status == expected[0]
+    assert expected[1] in answer["error"]
 
 
 def test_tasks_of_a_group_are_closed(program):
