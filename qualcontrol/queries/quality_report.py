@@ -206,8 +206,12 @@ def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
 
 
 def reviewers(campaign: Campaign) -> list[ReviewerSummary]:
-    """The reviewers, those with the most judgements first."""
-    judgements = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
+    """The reviewers, those with the most judgements first.
+
+    A judgement counts once its check has a verdict: who is to judge next must not learn of it.
+    """
+    of_campaign = Judgement.objects.filter(spot_check__campaign=campaign)
+    judgements = of_campaign.exclude(spot_check__verdict="").order_by()
     rows = judgements.values_list("reviewer__username").annotate(
         n=Count("pk"), bad=Count("pk", filter=Q(verdict=Verdict.BAD))
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from qualcontrol.models import Assessment, SpotCheck
-from qualcontrol.queries.quality_report import estimate_of
+from qualcontrol.queries.quality_report import estimate_of, reviewers
 from qualcontrol.queries.workers import (
     known_workers,
     latest_workers,
@@ -11,7 +11,14 @@ from qualcontrol.queries.workers import (
 )
 from qualcontrol.services import sampling
 from qualcontrol.services.withdrawals import withdraw_responses
-from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerFactory,
+)
 from tests.qualcontrol.work import judge, write
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +79,22 @@ def test_what_was_withdrawn_hides_no_response_that_is_kept(monkeypatch):
 
     found = estimate_of(campaign, kept=6)
     assert (found.checks, found.share) == (4, pytest.approx(1 / 2 * 4 / 6))
+
+
+def test_a_reviewer_does_not_learn_from_the_report_how_another_judged_an_open_check():
+    campaign = CampaignFactory(config={"review": {"reviewers": 2}})
+    [response] = write(campaign, WorkerFactory(), 1)
+    ada, bob = UserFactory(username="ada"), UserFactory(username="bob")
+
+    judge(response, "BAD", reviewer=ada)
+    before = reviewers(campaign)
+    judge(response, "BAD", reviewer=bob)
+
+    assert before == []
+    assert [(one.name, one.judged, one.bad) for one in reviewers(campaign)] == [
+        ("ada", 1, 1),
+        ("bob", 1, 1),
+    ]
 
 
 def test_latest_workers_looks_at_the_latest_responses_alone(campaign):
