@@ -36,25 +36,20 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     existing = CaptionSet.objects.filter(release=release).first()
     if existing is not None:
         return existing
-    made = CaptionSet.objects.create(
-        team=team,
-        name=_free_name(name),
-        release=release,
-        language=release.language,
-        created_at=at,
-    )
+    made = _create_set(release, team, at)
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
         raise NoSuchCaptions(f"release {name!r} has no captions.")
     return made
 
 
-def _free_name(name: str) -> str:
-    """The release's name, or with a number, if another set has it, perhaps of another team."""
-    start = name[:90]
-    taken = {*CaptionSet.objects.filter(name__startswith=start).values_list("name", flat=True)}
-    names = chain([name], (f"{start}-{number}" for number in count(2)))
-    return next(candidate for candidate in names if candidate not in taken)
+def _create_set(release: Release, team: Team, at: datetime) -> CaptionSet:
+    """An empty set with the release's name, or with a number, if another set has it, perhaps of
+    another team or of an import that has just ended."""
+    values = {"team": team, "release": release, "language": release.language, "created_at": at}
+    names = chain([release.name], (f"{release.name[:90]}-{number}" for number in count(2)))
+    tried = (CaptionSet.objects.get_or_create(name=name, defaults=values) for name in names)
+    return next(made for made, is_new in tried if is_new)
 
 
 def set_named(name: str, team: Team) -> CaptionSet:
