@@ -34,7 +34,7 @@ from benchmarks.replay_nocaps import SECTIONS, UNPROCESSABLE, WANTED
 from benchmarks.whole_campaign import NAME, POSTGRESQL, RECONCILER, installed, run_measured
 
 PEOPLE, FULL_PEOPLE = 200, 1_000
-MINUTES, FULL_MINUTES = 2.0, 10.0
+MINUTES, FULL_MINUTES = 2, 10
 # nocaps' $0.10 a caption is $6 an hour for who needs a minute.
 PAUSE = 60.0
 TASK_PAGE = "task page"
@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--people", type=int, help=f"(default: {PEOPLE}, --full: {FULL_PEOPLE})")
     parser.add_argument(
-        "--minutes", type=float, help=f"measured (default: {MINUTES:g}, --full: {FULL_MINUTES:g})"
+        "--minutes", type=int, help=f"measured (default: {MINUTES}, --full: {FULL_MINUTES})"
     )
     parser.add_argument(
         "--pause", type=float, default=PAUSE, help="mean seconds to think (default: %(default)g)"
