@@ -274,6 +274,18 @@ def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: da
     return True
 
 
+def end_proposal(*, campaign: Campaign, worker: Worker, at: datetime) -> bool:
+    """End the proposal to exclude a worker, if one is open, because its reason no longer holds.
+    Returns whether there was one. Forgives nothing. The caller holds the worker's lock."""
+    if not Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at):
+        return False
+    reason = "the reason for the proposal no longer holds"
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.DECLINE, reason=reason, actor=None, at=at
+    )
+    return True
+
+
 @transaction.atomic
 def decline_proposal(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
@@ -322,8 +334,8 @@ def forgive_one_less(response: Response) -> None:
     campaign, worker = response.task.campaign, response.worker_id
     log = Decision.objects.filter(campaign=campaign)
     verdicts = log.filter(response=response, act=Act.JUDGE_BAD)
-    resumed = Q(act=Act.RESUME, actor__isnull=False) & ~Q(reason=EXCLUDED)
-    in_favour = Q(act__in=[Act.REINSTATE, Act.DECLINE]) | resumed
+    by_person = Q(act__in=[Act.DECLINE, Act.RESUME], actor__isnull=False) & ~Q(reason=EXCLUDED)
+    in_favour = Q(act=Act.REINSTATE) | by_person
     last_bad = verdicts.aggregate(last=Max("pk", default=0))["last"]
     if log.filter(in_favour, worker=worker, pk__gt=last_bad).exists():
         forgiven = WorkerRisk.objects.of(campaign).filter(worker=worker, forgiven__gt=0)

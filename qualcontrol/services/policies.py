@@ -26,6 +26,7 @@ from qualcontrol.models import (
     Exclusion,
     HeldPayment,
     Pause,
+    Proposal,
     SpotCheck,
     Verdict,
     WorkerRisk,
@@ -33,6 +34,7 @@ from qualcontrol.models import (
 )
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
+    end_proposal,
     exclude_worker,
     pause_worker,
     propose_exclusion,
@@ -61,8 +63,9 @@ def _count_and_decide(campaign: Campaign, at: datetime) -> None:
 
 
 def decide(*, campaign: Campaign, at: datetime) -> int:
-    """Exclude, propose or pause the workers whose risk requires it, and end the policy's pauses
-    whose reason no longer holds. Returns the number of actions. A second call changes nothing."""
+    """Exclude, propose or pause the workers whose risk requires it, and end the policy's pauses and
+    proposals whose reason no longer holds. Returns the number of actions. A second call changes
+    nothing."""
     return sum(_decide_about(campaign, worker, at) for worker in _to_look_at(campaign))
 
 
@@ -74,6 +77,7 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
     paused = Pause.objects.in_force().filter(campaign=campaign, is_by_policy=True)
     about = Q(pk__in=_suspicious(campaign).filter(risk__gte=least).values("worker"))
     about |= Q(pk__in=paused.values("worker"))
+    about |= Q(pk__in=Proposal.objects.open().filter(campaign=campaign).values("worker"))
     about |= Q(pk__in=_senders_of_unplaced(campaign).values("pk"))
     if review.trial > 0:
         about |= Q(pk__in=_failed_trials(campaign).values("pk"))
@@ -85,6 +89,12 @@ def _suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
     excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
     risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
     return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
+
+
+def _is_proposable(campaign: Campaign, worker: Worker) -> bool:
+    """Whether the reason to propose the worker's exclusion holds, forgiven or not."""
+    risks = WorkerRisk.objects.of(campaign).filter(worker=worker, bad__gte=LEAST_BAD_VERDICTS)
+    return risks.filter(risk__gte=campaign.config.review.certainty).exists()
 
 
 def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
@@ -125,6 +135,8 @@ def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
             exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
             return 1
         acts += propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
+    elif not _is_proposable(campaign, worker):
+        acts += end_proposal(campaign=campaign, worker=worker, at=at)
     return acts + _move_pause(campaign, worker, _doubt(campaign, worker, worker_risk), at)
 
 

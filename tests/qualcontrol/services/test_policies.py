@@ -12,6 +12,7 @@ from qualcontrol.services.exclusions import (
     decline_proposal,
     exclude_worker,
     pause_worker,
+    propose_exclusion,
     reinstate_worker,
     resume_worker,
 )
@@ -137,6 +138,35 @@ def test_a_worker_who_is_left_as_they_are_is_left_until_there_are_new_bad_verdic
     assert state_of(campaign, worker) == "active"
 
     judge(responses[10], "BAD")
+    assert state_of(campaign, worker) == "proposed"
+
+
+@pytest.mark.parametrize("undo", [changed_to_good, taken_back])
+def test_a_proposal_ends_with_the_bad_verdicts_behind_it(undo):
+    campaign = make_campaign(policy="propose", certainty=0.5, pause_certainty=1)
+    worker, ada = WorkerFactory(), UserFactory()
+    responses = write(campaign, worker, 20)
+    for response in responses[:3]:
+        judge(response, "BAD", ada)
+    assert state_of(campaign, worker) == "proposed"
+
+    undo(campaign, responses[0], ada)
+
+    assert state_of(campaign, worker) == "active"
+    assert open_questions(campaign) == []
+    assert acts_on(worker) == [Act.DECLINE, Act.PROPOSE]
+    judge(responses[10], "BAD", ada)
+    assert state_of(campaign, worker) == "proposed"
+
+
+def test_a_proposal_stays_open_after_a_person_ends_the_pause():
+    campaign = make_campaign(policy="propose", certainty=0.5, pause_certainty=0.5)
+    worker = WorkerFactory()
+    spoil(campaign, worker, bad=3)
+
+    resume_worker(campaign=campaign, worker=worker, reason="", actor=UserFactory(), at=NOON)
+    decide(campaign=campaign, at=NOON)
+
     assert state_of(campaign, worker) == "proposed"
 
 
@@ -294,6 +324,23 @@ def test_a_bad_verdict_that_ends_makes_up_for_no_new_one(undo, place, forgiven):
 
     risk = WorkerRisk.objects.get()
     assert (risk.bad, risk.forgiven) == (2, forgiven)
+
+
+def test_the_end_of_a_proposal_by_the_policy_forgives_nothing():
+    campaign, worker, ada = make_campaign(policy="propose"), WorkerFactory(), UserFactory()
+    [first, second] = write(campaign, worker, 2)
+    judge(first, "BAD", ada)
+    pause_worker(campaign=campaign, worker=worker, reason="lists", actor=ada, at=NOON)
+    resume_worker(campaign=campaign, worker=worker, reason="", actor=ada, at=NOON)
+    judge(second, "BAD", ada)
+    propose_exclusion(campaign=campaign, worker=worker, reason="lists", at=NOON)
+    decide(campaign=campaign, at=NOON)
+    assert not Proposal.objects.open().exists()
+
+    changed_to_good(campaign, second, ada)
+
+    risk = WorkerRisk.objects.get()
+    assert (risk.bad, risk.forgiven) == (1, 1)
 
 
 def test_the_end_of_a_pause_by_an_exclusion_forgives_nothing():
