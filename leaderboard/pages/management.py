@@ -18,6 +18,7 @@ from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, With
 from leaderboard.queries import figures_of, names_of, stuck_since, submission_table, team_of
 from leaderboard.services.challenges import (
     DEFAULTS,
+    close_challenge,
     create_challenge,
     hide_board,
     publish_board,
@@ -102,16 +103,18 @@ def closing(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid() and not is_now:
         messages.warning(request, "Enter a date and a time, such as 2027-01-31 12:00.")
         return redirect("leaderboard:manage", name)
-    closes_at = timezone.now() if is_now else form.cleaned_data["closes_at"]
     with refusals_shown(request):
-        set_closing(challenge=challenge, closes_at=closes_at)
-        messages.success(request, _closing_in_words(closes_at, is_now=is_now))
+        if is_now:
+            close_challenge(challenge=challenge, at=timezone.now())
+            messages.success(request, "The challenge is closed. What waits will still be scored.")
+        else:
+            closes_at = form.cleaned_data["closes_at"]
+            set_closing(challenge=challenge, closes_at=closes_at)
+            messages.success(request, _closing_in_words(closes_at))
     return redirect("leaderboard:manage", name)
 
 
-def _closing_in_words(closes_at: Any, *, is_now: bool) -> str:
-    if is_now:
-        return "The challenge is closed. What waits will still be scored."
+def _closing_in_words(closes_at: Any) -> str:
     if closes_at is None:
         return "The challenge stays open."
     return f"The challenge closes on {closes_at:%-d %b %Y, %H:%M} UTC."

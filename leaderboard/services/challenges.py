@@ -251,6 +251,18 @@ def set_closing(*, challenge: Challenge, closes_at: datetime | None) -> None:
 
 
 @transaction.atomic
+def close_challenge(*, challenge: Challenge, at: datetime) -> None:
+    """Close the challenge now; raises ChallengeRefused if it is closed already. Waits as
+    `set_closing` does."""
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+    if locked.is_closed(at):
+        raise ChallengeRefused(
+            f"{locked.title} closed on {locked.closes_at:%-d %b %Y, %H:%M} UTC already."
+        )
+    set_closing(challenge=locked, closes_at=at)
+
+
+@transaction.atomic
 def set_limits(
     *, challenge: Challenge, per_day: int, in_total: int, seconds: int, megabytes: int
 ) -> None:

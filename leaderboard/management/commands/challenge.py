@@ -12,7 +12,12 @@ from corpora.reading.files import decoded
 from corpora.wording import counted
 from leaderboard.models import Challenge
 from leaderboard.queries import submission_table
-from leaderboard.services.challenges import hide_board, publish_board, set_closing, set_people
+from leaderboard.services.challenges import (
+    close_challenge,
+    hide_board,
+    publish_board,
+    set_people,
+)
 
 
 class Command(DomainCommand):
@@ -59,7 +64,7 @@ class Command(DomainCommand):
         elif options["hide"]:
             hide_board(challenge=found)
         elif options["close"]:
-            set_closing(challenge=found, closes_at=timezone.now())
+            close_challenge(challenge=found, at=timezone.now())
         elif options["csv"]:
             write(options["csv"], "".join(submission_table(found)))
             self.stdout.write(str(options["csv"]))

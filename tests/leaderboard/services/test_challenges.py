@@ -12,6 +12,7 @@ from leaderboard.models import Challenge, Submission, SubmissionStatus, Submitte
 from leaderboard.queries import image_list, numbers_of, subsets_of
 from leaderboard.services.challenges import (
     ChallengeRefused,
+    close_challenge,
     hide_board,
     publish_board,
     set_closing,
@@ -170,6 +171,15 @@ def test_a_challenge_closes_and_opens_again(challenge):
         set_closing(challenge=challenge, closes_at=NOON)
 
 
+def test_a_closed_challenge_keeps_its_closing_when_it_is_closed_again(challenge):
+    close_challenge(challenge=challenge, at=NOON + timedelta(hours=1))
+
+    with pytest.raises(ChallengeRefused, match="closed on 2 Nov 2026, 13:00 UTC already"):
+        close_challenge(challenge=challenge, at=NOON + timedelta(hours=2))
+
+    assert Challenge.objects.get().closes_at == NOON + timedelta(hours=1)
+
+
 def test_limits_are_changed_and_checked(challenge):
     set_limits(challenge=challenge, per_day=2, in_total=3, seconds=60, megabytes=512)
 
@@ -215,6 +225,8 @@ def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
     assert "board public" in run("challenge", "kites", "--publish")
     assert "board private" in run("challenge", "kites", "--hide")
     assert "kites: closed" in run("challenge", "kites", "--close")
+    with pytest.raises(CommandError, match="already"):
+        run("challenge", "kites", "--close")
     assert run("challenge", "kites", "--csv", str(tmp_path / "all.csv")).endswith("all.csv\n")
     assert (tmp_path / "all.csv").read_text().startswith("id,submitted_at,team,")
     assert [path.name for path in tmp_path.iterdir()] == ["all.csv"]
