@@ -111,7 +111,8 @@ def open_page(
     gives_back = True
     # _Returned ends at most one turn: other pages of the HIT give back their places, and the next
     # turn opens the page. _Done ends a turn that finds no open task on the worker's own page: it is
-    # closed, and the next turn makes a new one. The page, or any other exception, ends the loop.
+    # closed, and the next turn makes a new one. A page that is closed between two reads of it ends
+    # a turn, too. The page, or any other exception, ends the loop.
     # Pages are changed between two turns, because a transaction that waits for tasks must not have
     # locked other tasks already.
     while True:
@@ -122,6 +123,8 @@ def open_page(
             gives_back = False
         except _Done as found:
             close_pages([found.page])
+        except TaskPage.DoesNotExist:
+            continue
 
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:

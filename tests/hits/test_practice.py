@@ -11,6 +11,7 @@ from annotate.models import Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.practice import signed_marks
 from hits.models import Assignment, Claim, TaskPage
+from hits.services.hit_pages import close_pages
 from hits.services.submissions import NO_PRACTICE, Reported, take_submissions
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import Assessment, Exclusion, HeldPayment, SpotCheck
@@ -27,6 +28,7 @@ from tests.factories import (
 )
 from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
 from tests.hits.practice import GRADES, REASONS, make_hit
+from tests.races import just_before
 from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
@@ -87,6 +89,25 @@ def test_a_worker_practises_before_the_first_task_and_not_again(client):
     assert Response.objects.get().worker == row.account.worker
     assert form_fields(open_page(client, hit, "A3", "AWORKER1"))
     assert not HeldPayment.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_submitted", [True, False])
+def test_a_page_that_is_closed_while_it_opens_again_is_no_error(client, is_submitted):
+    hit = make_hit(pass_mark=1)
+    task = step(client, hit, practise(client, hit))
+    fields = form_fields(task)
+
+    def close():
+        if is_submitted:
+            submit(hit, "A1", "AWORKER1", **fields)
+        close_pages(hit.pages.values_list("pk", flat=True))
+
+    with just_before('"hits_taskpage"."fields"', close):
+        again = text_of(open_page(client, hit, "A1", "AWORKER1"))
+
+    assert ("You have submitted this task already" in again) == is_submitted
+    assert ("Practice: 1 of 4" in again) == (not is_submitted)
 
 
 def test_an_answer_that_came_through_the_marketplace_alone_has_the_practice_of_its_page(client):
