@@ -3,7 +3,7 @@
 import base64
 import secrets
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
@@ -53,6 +53,10 @@ UNFINISHED = (JobStatus.WAITING, JobStatus.RUNNING)
 ENDED = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
 
 
+# No pause between two attempts of a job is longer.
+PAUSES_LAST = timedelta(minutes=1)
+
+
 class JobQuerySet(TeamRows["Job"]):
     def unfinished(self) -> Self:
         """Jobs that wait or run."""
@@ -65,8 +69,10 @@ class JobQuerySet(TeamRows["Job"]):
         return self.filter(status=JobStatus.RUNNING)
 
     def waiting(self, at: datetime) -> Self:
-        """Jobs that a worker may start, in the order of their turns."""
-        return self.filter(status=JobStatus.WAITING, due_at__lte=at).order_by("due_at", "pk")
+        """Jobs that a worker may start, in the order of their turns. One that is due later than the
+        pause between two attempts lasts was stored by a clock that was ahead."""
+        due = Q(due_at__lte=at) | Q(due_at__gt=at + PAUSES_LAST)
+        return self.filter(due, status=JobStatus.WAITING).order_by("due_at", "pk")
 
     def silent(self, at: datetime) -> Self:
         """Running jobs whose lease has ended, because their worker stopped or cannot write."""

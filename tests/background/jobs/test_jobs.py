@@ -69,6 +69,26 @@ def test_the_same_work_is_one_job_until_it_has_ended(kind):
     assert ask(arguments={"a": 1, "b": 2}) != first
 
 
+@pytest.mark.parametrize("is_tried_again", [False, True])
+def test_a_job_of_a_clock_that_was_ahead_does_not_wait_until_then(kind, is_tried_again):
+    later = timezone.now() + timedelta(days=365)
+    job = ask(at=later)
+    if is_tried_again:
+        leases.try_again(job=leases.take(at=later), reason="Lost.", at=later)
+
+    assert [done.pk for done in run_jobs()] == [job.pk]
+
+
+def test_a_job_waits_between_two_attempts(kind):
+    ask(at=NOON)
+    for attempt in range(1, leases.MOST_ATTEMPTS):
+        at = NOON + timedelta(hours=attempt)
+        leases.try_again(job=leases.take(at=at), reason="Lost.", at=at)
+
+        assert leases.take(at=at) is None
+        assert leases.take(at=at + leases.PAUSE * attempt - timedelta(seconds=1)) is None
+
+
 def test_an_unknown_kind_is_refused():
     with pytest.raises(UnknownKind, match="no jobs of the kind 'nothing'"):
         ask(kind="nothing")
