@@ -163,6 +163,9 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
             _restore(response, reviewer, "verdict taken back", at)
             forgive_one_less(response)
             drop_rest_of_trial(campaign=campaign, worker=response.worker_id)
+        elif check.is_first and response.status == ResponseStatus.DISCARDED:
+            # Withdrawn since its verdict, so another one takes its place.
+            draw_missing_firsts(campaign=campaign, worker=response.worker_id, at=at)
         open_rounds(campaign, {response.task_id})
         hold_again(response.submission_id)
         note_changes(campaign, [response.worker_id])

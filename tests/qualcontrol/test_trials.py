@@ -228,6 +228,20 @@ def test_the_next_response_takes_the_place_of_a_first_one_that_is_withdrawn_unju
     assert firsts(campaign) == [first, second]
 
 
+def test_another_response_takes_the_place_of_a_withdrawn_one_whose_verdict_is_taken_back(
+    campaign, worker
+):
+    first, second, *_ = write(campaign, worker, 3)
+    ada = UserFactory()
+    judge(first, "GOOD", ada)
+    withdraw_responses(worker=worker, responses=[first.pk], actor=None, at=NOON)
+    assert firsts(campaign) == [first]
+
+    take_back(campaign=campaign, key=first.key, reviewer=ada, at=NOON)
+
+    assert firsts(campaign) == [first, second]
+
+
 def test_a_later_response_takes_the_place_of_a_first_one_that_is_withdrawn_unjudged(
     campaign, worker
 ):
