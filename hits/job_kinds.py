@@ -18,6 +18,7 @@ from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
+from hits.reconcile.run import PAYS_FOR
 from hits.services.lifecycle import ChangedTerms, Terms, publish
 from hits.services.syncs import PUBLISH, SYNC
 
@@ -61,10 +62,11 @@ def _publish(work: Work) -> Result:
 
 
 def sync_campaign(work: Work) -> Result:
-    """Sync the campaign once. What was not done is left to the next sync."""
+    """Sync the campaign once. What was not done is left to the next sync, as payments that take
+    longer: new HITs and the syncs of other campaigns must not wait for thousands of them."""
     campaign = work.about(Campaign)
     try:
-        sync = reconcile(campaign, job=work)
+        sync = reconcile(campaign, job=work, pays_for=PAYS_FOR)
     except SyncBusy as error:
         raise JobPostponed(f"{error} This one follows.") from error
     for line in [*sync.notes.splitlines(), *sync.error.splitlines()]:
@@ -74,6 +76,8 @@ def sync_campaign(work: Work) -> Result:
 
 def _summary(sync: Sync) -> str:
     summary = f"{result_in_words(sync)}."
+    if sync.has_more_to_pay:
+        summary += " Further payments are due: the next sync makes them."
     if sync.problems:
         problems = counted(sync.problems, "problem")
         summary += f" {problems}: the log names them, and the next sync tries again."

@@ -2,7 +2,6 @@
 repeat."""
 
 import logging
-from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
@@ -18,15 +17,13 @@ from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, sync_share
-from hits.reconcile.run import AT_ONCE, SHARES, ShareWork
+from hits.reconcile.run import AT_ONCE, PAYS_FOR, SHARES, ShareWork
 from hits.reconcile.unknown import close_without_campaigns
 from hits.services import retention
 from hits.services.syncs import sync_jobs
 
 log = logging.getLogger(__name__)
 
-# Time for payments in one sync of a process that syncs all campaigns one after the other.
-PAYS_FOR = timedelta(minutes=2)
 # Seconds after which a sync that no worker has begun is dropped. By then there is a later one.
 WAITS_FOR = max(60, settings.SYNC_SECONDS)
 

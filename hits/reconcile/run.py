@@ -31,6 +31,8 @@ from shared.database.locks import process_lock
 SHARES = range(4)
 # Numbers of HITs that are read, and of payments, before a worker turns to another campaign.
 AT_ONCE = 200
+# Time for payments in one sync of a process that does other work, too.
+PAYS_FOR = timedelta(minutes=2)
 
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 

@@ -20,10 +20,9 @@ from hits.queries.costs import shortfall, spend
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
-from hits.reconcile.run import Done
+from hits.reconcile.run import PAYS_FOR, Done
 from hits.reconcile.unknown import close_without_campaigns
 from hits.services.syncs import sync_jobs
-from hits.tasks import PAYS_FOR
 from shared.database.connections import drop_lost_connections
 from shared.metrics import serve_metrics
 from shared.number_fields import duration

@@ -20,10 +20,12 @@ from hits.reconcile.settle import settle
 from hits.services.bonuses import Wish, plan_bonuses
 from hits.services.messages import plan_message
 from hits.services.payments import ask_for_rejection, take_up
+from hits.services.syncs import ask_for_sync
 from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_calls import before_call
+from tests.jobs import run_jobs
 from tests.races import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
@@ -263,6 +265,17 @@ def test_payments_end_when_their_time_is_over_and_go_on_in_the_next_run(campaign
     later = reconcile(campaign, pays_for=timedelta(minutes=5))
 
     assert (at_once.approved, later.approved) == (0, 3)
+
+
+def test_a_requested_sync_leaves_payments_that_take_long_to_the_next_one(campaign, monkeypatch):
+    monkeypatch.setattr("hits.job_kinds.PAYS_FOR", timedelta())
+    ask_for_sync(campaign=campaign, user=None, at=timezone.now())
+
+    (job,) = run_jobs()
+
+    assert "0 approved" in job.result_text
+    assert "Further payments are due: the next sync makes them." in job.result_text
+    assert reconcile(campaign).approved == 3
 
 
 @pytest.mark.parametrize(("few", "approved"), [(500, 0), (1, 3)])
