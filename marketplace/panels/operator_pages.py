@@ -63,6 +63,7 @@ def study_at_panel(request: OperatorRequest, slug: str) -> HttpResponse:
 
 @transaction.atomic
 def _make(study: Study, form: PanelPlanForm) -> PanelStudy:
+    panel_studies.lock_unplanned(study)
     screening = form.screening()
     if screening is not None:
         studies.set_screening(study=study, screening=screening)

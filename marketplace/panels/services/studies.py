@@ -18,6 +18,7 @@ from marketplace.panels.services.amounts import cost_of
 from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 
 MOST_PLACES = 100_000
+PLANNED = "This study is at the panel already."
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,14 @@ def per_hour(*, reward: Decimal, minutes: int) -> Decimal:
     return (reward * 60 / minutes).quantize(Decimal("0.01"))
 
 
+def lock_unplanned(study: Study) -> None:
+    """Lock the study until the transaction ends; raises StudyRefused if it is at the panel already,
+    as when another operator has just put it there."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if PanelStudy.objects.filter(study=study).exists():
+        raise StudyRefused(PLANNED)
+
+
 def plan_study(*, study: Study, plan: PanelPlan, at: datetime) -> PanelStudy:
     """Store the plan of a study at the panel; raises StudyRefused."""
     least = settings.PROLIFIC_LEAST_PER_HOUR
@@ -83,7 +92,7 @@ def plan_study(*, study: Study, plan: PanelPlan, at: datetime) -> PanelStudy:
                 **vars(plan),
             )
     except IntegrityError as error:
-        raise StudyRefused("This study is at the panel already.") from error
+        raise StudyRefused(PLANNED) from error
 
 
 def _check_screen_outs(study: Study, plan: PanelPlan) -> None:

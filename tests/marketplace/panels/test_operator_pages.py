@@ -14,6 +14,7 @@ from bs4 import BeautifulSoup
 
 from marketplace import clock
 from marketplace.models import Activity, Screening
+from marketplace.panels.forms import PanelPlanForm
 from marketplace.panels.models import BatchState, BonusBatch, PanelStudy, PanelSubmission
 from marketplace.panels.services import rounds
 from marketplace.services import reviews, studies
@@ -76,6 +77,39 @@ def test_from_a_study_to_a_published_one_with_the_cost_shown_first(operator, wor
     assert study.places == 3
     assert "Paused" in act(operator, "pause")
     assert Activity.objects.filter(action="panel: publish").count() == 2
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {},
+        {"consent": "", "question": "", "attention_checks": "Choose Yes. | Yes | No"},
+    ],
+    ids=["screening", "attention check"],
+)
+def test_of_two_operators_who_put_a_study_at_the_panel_at_once_one_is_refused(
+    operator, monkeypatch, asks
+):
+    """One sends the form after the other's request has read that the study is not there yet."""
+    plan = studies.StudyPlan(assignments=2, completion_code="C", return_url="https://p.example/")
+    studies.create_study(
+        name="Everyday scenes", hit_type=make_hit_type(), plan=plan, at=clock.now()
+    )
+    is_valid, rival = PanelPlanForm.is_valid, []
+
+    def after_a_rival(form: PanelPlanForm) -> bool:
+        if not rival:
+            rival.append(None)
+            rival[0] = operator.post(PAGE, PLAN | asks)
+        return is_valid(form)
+
+    monkeypatch.setattr(PanelPlanForm, "is_valid", after_a_rival)
+
+    answer = operator.post(PAGE, PLAN | asks)
+
+    assert [rival[0].status_code, answer.status_code] == [302, 400]
+    assert "This study is at the panel already." in text_of(answer)
+    assert PanelStudy.objects.count() == 1
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "sNaN", "1E+999999"])
