@@ -62,10 +62,11 @@ def create_hit(
     parse_question(hit.question)  # raises QuestionRefused
     _check_policy(hit.assignment_review_policy, KNOWN_ANSWERS)
     _check_policy(hit.hit_review_policy, PLURALITY)
-    # A qualification type may have been deleted since the HIT type was created.
-    check_types_usable(hit_type.qualification_requirements)
     made = hit.public_id
     claim_token(requester=hit.requester, operation="CreateHIT", token=token, at=at, made=made)
+    # A qualification type may have been deleted since the HIT type was created. After the token:
+    # whoever repeats a call is told that its HIT exists, whatever was deleted since.
+    check_types_usable(hit_type.qualification_requirements)
     hit.save(force_insert=True)
     money.hold(hit=hit, slots=max_assignments, at=at)
     record_event(event_type=EventType.HIT_CREATED, hit=hit, at=at)
@@ -277,6 +278,13 @@ def claim_token(
         if operation == "CreateHIT" and outdated.update(made=made, used_at=at):
             return
         raise _already_done(RequestToken.objects.get(**key)) from None
+
+
+def refuse_repeated_creation(*, requester: Requester, token: str | None, at: datetime) -> None:
+    """Raise AlreadyDone if a HIT was created with this token."""
+    used = RequestToken.objects.filter(requester=requester, operation="CreateHIT", token=token)
+    if made := used.filter(used_at__gt=at - settings.MTURK_TOKEN_LIFE).first():
+        raise _already_done(made)
 
 
 def _already_done(used: RequestToken) -> AlreadyDone:

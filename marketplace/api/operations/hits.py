@@ -32,7 +32,14 @@ def create_hit_type(call: Call) -> dict[str, Any]:
 
 @operation("CreateHIT")
 def create_hit(call: Call) -> dict[str, Any]:
-    return {"HIT": hit_shape(_create_hit(call, _hit_type(call)))}
+    try:
+        hit_type = _hit_type(call)
+    except DomainError:
+        # A qualification type may have been deleted since the first call, which made a HIT.
+        token = call.params.get("UniqueRequestToken")
+        hits.refuse_repeated_creation(requester=call.requester, token=token, at=call.at)
+        raise
+    return {"HIT": hit_shape(_create_hit(call, hit_type))}
 
 
 @operation("CreateHITWithHITType")

@@ -159,6 +159,41 @@ def test_a_request_token_makes_one_hit_in_24_hours(marketplace):
     assert second["HITId"] != first["HITId"]
 
 
+@pytest.mark.parametrize("by_type", [True, False])
+def test_a_repeated_request_names_its_hit_after_its_qualification_was_deleted(marketplace, by_type):
+    client = marketplace.requester()
+    qualification = client.create_qualification_type(
+        Name=f"Deleted {marketplace.run} {by_type}",
+        Description="A",
+        QualificationTypeStatus="Active",
+    )["QualificationType"]["QualificationTypeId"]
+    needed = {"QualificationTypeId": qualification, "Comparator": "Exists"}
+    properties = {**HIT_TYPE, "QualificationRequirements": [needed]}
+    request = {
+        "LifetimeInSeconds": 3600,
+        "Question": QUESTION,
+        "UniqueRequestToken": f"deleted {marketplace.run} {by_type}",
+    }
+
+    def create():
+        if by_type:
+            return client.create_hit_with_hit_type(HITTypeId=hit_type_id, **request)["HIT"]
+        return client.create_hit(**properties, **request)["HIT"]
+
+    hit_type_id = create_hit_type(client, QualificationRequirements=[needed])
+    first = create()
+    client.delete_qualification_type(QualificationTypeId=qualification)
+
+    with pytest.raises(client.exceptions.RequestError, match=first["HITId"]) as error:
+        create()
+
+    assert error_code(error) == "HitAlreadyExists"
+    request["UniqueRequestToken"] += " again"
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create()
+    assert error_code(error) == "QualificationTypeDoesNotExist"
+
+
 def test_a_token_of_a_refused_request_is_not_used_up(marketplace):
     client = marketplace.requester(balance="0.05")
     hit_type_id = create_hit_type(client)
