@@ -151,7 +151,9 @@ def score_known_answers(key: Answers, given: Answers) -> KnownAnswers:
 def find_plurality(
     questions: Sequence[str], given: Mapping[str, Answers], *, threshold: int
 ) -> Plurality:
-    """The answers that more than `threshold` per cent of the assignments gave, by question."""
+    """The answers that more than `threshold` per cent of the assignments gave, by question. A
+    question that is named twice counts once."""
+    questions = [*dict.fromkeys(questions)]
     agreed: dict[str, frozenset[str]] = {}
     levels: dict[str, int] = {}
     for question in questions:

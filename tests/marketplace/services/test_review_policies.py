@@ -33,6 +33,12 @@ def test_the_documented_example_of_plurality():
     assert found.hit_score == 75
 
 
+def test_a_question_that_is_named_twice_counts_once():
+    named_once = find_plurality(list("ABCD"), WARDROBE, threshold=50)
+
+    assert find_plurality(list("AABCDB"), WARDROBE, threshold=50) == named_once
+
+
 @pytest.mark.parametrize(
     ("key", "given_answers", "score"),
     [
