@@ -153,8 +153,7 @@ def fragile_installation(*, on_sqlite: bool) -> Iterator[Fragile]:
         )
         whole.make_reviewers("first", "second", "third")
         whole.prepare_images(IMAGES)
-        names = [RECONCILER] if on_sqlite else [CELERY, SECOND_CELERY, BEAT]
-        for name in (*names, JOBS):
+        for name in (*whole.syncing, JOBS):
             whole.fleet.start(name)
         browsers = [LeanBrowser(whole.places.marketplace_url, "") for _ in range(WORKERS)]
         for browser, link in zip(browsers, whole.workers(WORKERS), strict=True):

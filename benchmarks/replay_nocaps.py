@@ -1,10 +1,11 @@
 """nocaps' whole campaign, replayed: 15,100 images, 166,100 captions, 727 workers, 8% careless.
 
-Both sites and the reconciler run as processes on a PostgreSQL server of their own. Simulated
-browsers find HITs, open the task pages, write real captions and submit them, over HTTP. A scripted
-reviewer judges by the API: suspicious captions from the queue, then the required checks. The
-policy excludes workers, their captions are replaced, everybody is paid, and a release is made and
-exported. At the end, every invariant is checked by SQL that does not use the product's code.
+Both sites and two Celery workers run as processes on a PostgreSQL server of their own; with
+`--sqlite` the reconciler takes the workers' place. Simulated browsers find HITs, open the task
+pages, write real captions and submit them, over HTTP. A scripted reviewer judges by the API:
+suspicious captions from the queue, then the required checks. The policy excludes workers, their
+captions are replaced, everybody is paid, and a release is made and exported. At the end, every
+invariant is checked by SQL that does not use the product's code.
 
 The captions are the real ones of nocaps' validation set, repeated under new images, which have
 rows and no files. `--scale` runs a part of the size.
@@ -29,7 +30,7 @@ from benchmarks.crowds import read_captions
 from benchmarks.fleet import Usage
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.lean_browser import NoAnswer, NothingLeft, NotOffered, Unexpected
-from benchmarks.whole_campaign import NAME, POSTGRESQL, RECONCILER, Whole, installed, run_measured
+from benchmarks.whole_campaign import NAME, POSTGRESQL, Whole, installed, run_measured
 from hits.local import REQUESTER, ProcessFailed
 
 IMAGES, WANTED, WORKERS = 15_100, 11, 727
@@ -100,7 +101,10 @@ def measure(chosen: argparse.Namespace) -> Report:
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         Path(folder).chmod(0o755)
         with installed(
-            Path(folder), on_sqlite=chosen.sqlite, settings={"MTURK_LIST_SECONDS": "120"}
+            Path(folder),
+            on_sqlite=chosen.sqlite,
+            has_redis=not chosen.sqlite,
+            settings={"MTURK_LIST_SECONDS": "120"},
         ) as whole:
             sections = SECTIONS + (PILOT if chosen.pilot else "")
             report = Replay(whole, scale, chosen.seed, sections).run()
@@ -236,7 +240,11 @@ class Replay:
         browsers = self.whole.browsers(self.workers)
         members = make_members(browsers, captions=self.wanted, images=self.images, seed=self.seed)
         self.crowd = Crowd(members, self.writers, seed=self.seed)
-        self.whole.fleet.start(RECONCILER)
+        self._start_syncing()
+
+    def _start_syncing(self) -> None:
+        for name in self.whole.syncing:
+            self.whole.fleet.start(name)
 
     def _collect(self) -> None:
         """Let the crowd work and the reviewer judge until no caption is missing."""
@@ -309,13 +317,14 @@ class Replay:
                     return
 
     def _is_at_rest(self) -> bool:
-        """Whether a last whole sync leaves nothing to collect or to judge. If so, the reconciler
-        stays stopped: a sync during the release might draw another check, which refuses it."""
-        self.whole.fleet.kill(RECONCILER)
+        """Whether a last whole sync leaves nothing to collect or to judge. If so, there are no more
+        syncs: one during the release might draw another check, which refuses it."""
+        for name in self.whole.syncing:
+            self.whole.fleet.kill(name)
         self.whole.manage("sync", NAME)
         if not self.whole.number(MISSING) and not self.whole.number(TO_JUDGE):
             return True
-        self.whole.fleet.start(RECONCILER)
+        self._start_syncing()
         return False
 
     def _report(self, seconds: float, crowd_seconds: float, broken: list[str]) -> Report:

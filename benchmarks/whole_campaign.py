@@ -59,6 +59,8 @@ class Whole:
     fleet: Fleet
     postgresql: OwnPostgresql | None = None
     redis: OwnRedis | None = None
+    # The processes that sync campaigns.
+    syncing: tuple[str, ...] = (RECONCILER,)
     tokens: list[str] = field(default_factory=list)
 
     def manage(self, *arguments: str) -> str:
@@ -275,6 +277,7 @@ def installed(
         if has_redis:
             whole.redis = stack.enter_context(own_redis(folder / "redis"))
             environment["CELERY_BROKER_URL"] = whole.redis.url
+            whole.syncing = (CELERY, SECOND_CELERY, BEAT)
         if web_processes:
             environment |= {"SECRET_KEY": KEY, "MARKETPLACE_SECRET_KEY": KEY}
             whole.manage("migrate", "--verbosity", "0", "--settings", "marketplace.settings")
