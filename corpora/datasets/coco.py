@@ -183,8 +183,8 @@ class _Reader:
                 raise self.wrong(place, "there is no caption")
             if image not in names:
                 raise self.wrong(place, f"there is no image {image}")
-            if entry.get("bbox") or entry.get("region_id"):
-                raise self.wrong(place, "this describes a region, not the whole image")
+            if describes_region(entry):
+                raise self.wrong(place, OF_REGION)
             if number in captions:
                 raise self.wrong(place, "the id was used before")
             captions[number] = CocoCaption(
@@ -268,6 +268,14 @@ class _Reader:
         if low < -SLACK or high > size + SLACK:
             raise self.wrong(place, f"bbox {short(box)} lies outside of its image")
         return min(max(low, 0.0), size) / size, min(max(high, 0.0), size) / size
+
+
+OF_REGION = "this describes a region, not the whole image"
+
+
+def describes_region(annotation: Mapping[str, Any]) -> bool:
+    """Whether the caption is of a region, as in `regions.json` of a release."""
+    return bool(annotation.get("bbox") or annotation.get("region_id"))
 
 
 def _language(entry: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from corpora.datasets.coco import OF_REGION, describes_region
 from corpora.errors import DomainError
 from corpora.language.languages import ENGLISH, checked_tag
 from corpora.reading.files import MalformedFile, short
@@ -18,9 +19,12 @@ def in_language(
     """The annotations of the wanted language, and this language; None if the file names none.
 
     Without a wanted language the file must be in one. Annotations that name no language are of any.
-    Raises MalformedFile.
+    Raises MalformedFile, also for a caption of a region.
     """
     every = list(annotations)
+    for place, entry in every:
+        if describes_region(entry):
+            raise MalformedFile(path, f"{place}: {OF_REGION}")
     tags = [_tag(path, place, entry.get("language")) for place, entry in every]
     named = sorted({tag for tag in tags if tag})
     if wanted is None and len(named) > 1:

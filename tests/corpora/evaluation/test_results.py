@@ -106,6 +106,10 @@ def test_references_have_captions_and_domains(tmp_path: Path) -> None:
         ({"images": [1]}, r"images\[0\]: 1 is not a JSON object"),
         ({"images": [{"id": 1, "domain": 3}]}, "domain: 3 is not a text"),
         ({"annotations": [{"image_id": 9, "caption": "a"}]}, "there is no image 9"),
+        (
+            {"annotations": [{"image_id": 1, "region_id": 1, "bbox": None, "caption": "a"}]},
+            r"annotations\[0\]: this describes a region, not the whole image",
+        ),
         ({"annotations": [{"image_id": 1, "caption": " "}]}, "caption: ' ' is not a text"),
         ({"annotations": [{"image_id": 1, "caption": float("nan")}]}, "nan is not a text"),
     ],
