@@ -78,7 +78,7 @@ def _compared(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
 def _rated(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
     for place, entry in entries(path, content, "captions"):
         image = image_id(path, place, entry.get("image_id"))
-        ratings = _ratings(path, place, entry.get("ratings") or [entry.get("scores")])
+        ratings = _ratings(path, place, entry.get("ratings", [entry.get("scores")]))
         sources = entry.get("sources")
         if not isinstance(sources, dict) or not all(isinstance(t, str) for t in sources.values()):
             raise MalformedFile(path, f"{place}: `sources` has the text of each source")

@@ -38,6 +38,15 @@ def test_captions_that_nobody_rated_are_refused(tmp_path: Path) -> None:
         captions_in(tmp_path / "r.json", {"captions": captions})
 
 
+def test_a_caption_that_nobody_rated_stands_beside_others(tmp_path: Path) -> None:
+    sources, ratings = {"good": "a dog"}, [{"true": 4}]
+    captions = [{"image_id": n, "sources": sources, "ratings": ratings * n} for n in (0, 1)]
+
+    read = captions_in(tmp_path / "r.json", {"captions": captions})
+
+    assert [caption.ratings for caption in read] == [{}, {"true": [4]}]
+
+
 @pytest.mark.parametrize(
     ("rated", "submitted"),
     [
