@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
 from accounts.models import Team
 from annotate.models import (
@@ -128,9 +128,21 @@ def import_classes(
 
 def _load_classes(classes: list[tuple[Any, ...]], team: Team | None) -> Counts:
     counts = _counted(CLASSES.owned_by(team), [(_key(team), *row) for row in classes])
-    if counts.changed:
+    moved = _take_own_classes(team) if team and counts.new else 0
+    if counts.changed or moved:
         recount_all_pools(team)
     return counts
+
+
+def _take_own_classes(team: Team) -> int:
+    """Give the team's boxes its own classes in place of the shared ones of the same labels, as
+    later imports do, which would else store each box once more. Returns the number of boxes."""
+    own, shared = (ObjectClass.objects.filter(team=owner) for owner in (team, None))
+    boxes = Box.objects.filter(
+        image__team=team, object_class__in=shared.filter(label__in=own.values("label"))
+    )
+    label = ObjectClass.objects.filter(pk=OuterRef(OuterRef("object_class_id"))).values("label")
+    return boxes.update(object_class=Subquery(own.filter(label__in=label).values("pk")[:1]))
 
 
 @transaction.atomic

@@ -265,6 +265,24 @@ def test_a_part_in_the_shared_hierarchy_is_hidden_also_in_a_team_with_its_own_cl
     assert "Paw" not in ignored_names(team=None)
 
 
+def test_boxes_have_the_classes_that_their_team_imports_after_them(alpha, beta, tmp_path):
+    import_with(tmp_path, None, ("classes", classes_file()))
+    import_with(tmp_path, None, ("hierarchy", hierarchy_file()))
+    for team, split in ((alpha, "validation"), (beta, "other")):
+        path = tmp_path / "file"
+        path.write_bytes(images_file())
+        imports.import_images(path=path, split=split, base_url=BASE, team=team)
+        path.write_bytes(boxes_file())
+        imports.import_boxes(path=path, split=split, team=team)
+
+    import_with(tmp_path, alpha, ("classes", classes_file("Hound")))
+    again = import_with(tmp_path, alpha, ("boxes", boxes_file()))
+
+    assert (again.new, again.unchanged) == (0, 1)
+    classes = Box.objects.values_list("image__team", "object_class__name", "object_class__team")
+    assert set(classes) == {(alpha.pk, "Hound", alpha.pk), (beta.pk, "Dog", None)}
+
+
 def test_names_in_a_language_are_those_of_the_classes_of_all_teams(alpha, tmp_path):
     for team in (None, alpha):
         ObjectClass.objects.create(team=team, label=DOG, name="Dog")
