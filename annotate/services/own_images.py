@@ -310,7 +310,7 @@ def _store_facts(
     counts.unmatched = [name for name in facts if name not in images]
     described = {name: of_file for name, of_file in facts.items() if name in images}
     named = {box.name for of_file in described.values() for box in of_file.boxes}
-    classes = _classes_named(named, team)
+    classes = _classes_named(named, split, team)
     boxes: list[Box] = []
     for name, of_file in described.items():
         image = images[name]
@@ -351,14 +351,17 @@ def _box(image: Image, object_class: ObjectClass, stated: StatedBox) -> Box:
     )
 
 
-def _classes_named(names: Iterable[str], team: Team | None) -> dict[str, ObjectClass]:
-    """The classes of these names in small letters: the team's own, or else shared ones. Those that
-    neither has are added to the team's."""
+def _classes_named(names: Iterable[str], split: str, team: Team | None) -> dict[str, ObjectClass]:
+    """The classes of these names in small letters: those of the split's boxes, so that a table can
+    be repeated after another import of classes; else the team's own, or else shared ones. Those
+    that neither has are added to the team's."""
     wanted = {name.casefold(): name for name in names}
     by_name: dict[str, ObjectClass] = {}
     if wanted:
-        usable = ObjectClass.objects.of_team(team)
-        for object_class in usable.order_by(F("team").asc(nulls_last=True), "label"):
+        boxes = Box.objects.filter(image__split=split).order_by()
+        used = set(boxes.values_list("object_class", flat=True).distinct())
+        usable = ObjectClass.objects.of_team(team).order_by(F("team").asc(nulls_last=True), "label")
+        for object_class in sorted(usable, key=lambda one: one.pk not in used):
             if object_class.name.casefold() in wanted:
                 by_name.setdefault(object_class.name.casefold(), object_class)
     for small, name in wanted.items():

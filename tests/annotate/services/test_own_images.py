@@ -328,6 +328,18 @@ def test_a_table_twice_adds_nothing(folder):
     assert (Box.objects.count(), ObjectClass.objects.count()) == (2, 2)
 
 
+def test_a_table_again_adds_nothing_after_a_class_of_the_same_name_was_imported(folder):
+    photograph(folder / "a.jpg")
+    facts = table(folder, "file_name,classes\na.jpg,dog\n")
+    import_folder(folder, table=facts)
+    ClassFactory(label="coco:18", name="Dog")
+
+    counts = import_folder(folder, table=facts)
+
+    assert counts.boxes == 0
+    assert Box.objects.count() == 1
+
+
 def test_file_names_are_compared_whatever_way_accents_are_written(folder):
     photograph(folder / "cafe\u0301.jpg")
 
