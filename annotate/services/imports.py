@@ -136,10 +136,15 @@ def _load_classes(classes: list[tuple[Any, ...]], team: Team | None) -> Counts:
 
 def _take_own_classes(team: Team) -> int:
     """Give the team's boxes its own classes in place of the shared ones of the same labels, as
-    later imports do, which would else store each box once more. Returns the number of boxes."""
+    later imports do, which would else store each box once more. Returns the number of boxes.
+
+    Only of Open Images: two files in COCO's form may number different classes alike.
+    """
     own, shared = (ObjectClass.objects.filter(team=owner) for owner in (team, None))
     boxes = Box.objects.filter(
-        image__team=team, object_class__in=shared.filter(label__in=own.values("label"))
+        image__team=team,
+        image__source=ImageSource.OPEN_IMAGES,
+        object_class__in=shared.filter(label__in=own.values("label")),
     )
     label = ObjectClass.objects.filter(pk=OuterRef(OuterRef("object_class_id"))).values("label")
     return boxes.update(object_class=Subquery(own.filter(label__in=label).values("pk")[:1]))

@@ -283,6 +283,21 @@ def test_boxes_have_the_classes_that_their_team_imports_after_them(alpha, beta, 
     assert set(classes) == {(alpha.pk, "Hound", alpha.pk), (beta.pk, "Dog", None)}
 
 
+def test_boxes_of_own_photographs_keep_a_shared_class_of_another_dataset(alpha, tmp_path):
+    import_with(tmp_path, None, ("coco", coco_file(name="dog")))
+    Picture.new("RGB", (6, 4), "red").save(tmp_path / "a.png")
+    facts = tmp_path / "facts.csv"
+    facts.write_text("file_name,classes\na.png,dog\n")
+    files = own_images.own_files_below(tmp_path, facts)
+    own_images.import_own_files(files=files, split="photos", table=facts, team=alpha)
+
+    path = tmp_path / "file"
+    path.write_bytes(coco_file(name="helmet"))
+    imports.import_coco(path=path, split="helmets", team=alpha)
+
+    assert keywords(Image.objects.get(split="photos")) == ["dog"]
+
+
 def test_names_in_a_language_are_those_of_the_classes_of_all_teams(alpha, tmp_path):
     for team in (None, alpha):
         ObjectClass.objects.create(team=team, label=DOG, name="Dog")
