@@ -77,7 +77,7 @@ class FiledCaptions:
         copies = Copying.objects.filter(
             response__worker=worker,
             original__worker=other,
-            original__task__campaign=self._campaign,
+            original__campaign=self._campaign,
         )
         return copies.count()
 
