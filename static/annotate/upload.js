@@ -68,9 +68,10 @@ export function mount(form) {
     state.value = problem(chosen, limits);
   }
   form.querySelector("[data-drop-hint]").hidden = false;
-  field.addEventListener("change", () =>
-    choose([...field.files].map((file) => ({ file, path: file.name }))),
-  );
+  const chooseFiles = () => choose([...field.files].map((file) => ({ file, path: file.name })));
+  field.addEventListener("change", chooseFiles);
+  // Some choose before this script is there.
+  if (field.files.length) chooseFiles();
   folder.addEventListener("change", () => {
     field.value = "";
     choose([...folder.files].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
