@@ -70,6 +70,8 @@ class Installation:
         direct = [name for name in (os.environ.get("NO_PROXY"), HOST, "localhost") if name]
         return {
             "NO_PROXY": ",".join(direct),
+            # By default, each thread of a process gets memory of its own, and keeps it.
+            "MALLOC_ARENA_MAX": "2",
             "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
             "MEDIA_ROOT": str(self.folder / "media"),
             "SITE_URL": self.site_url,
