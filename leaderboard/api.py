@@ -21,7 +21,7 @@ from annotate.api.lookups import account_of
 from leaderboard.access import may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.queries import allowance_of, board_of, figures_of, image_list
-from leaderboard.services.submissions import submit_upload
+from leaderboard.services.submissions import submit
 from leaderboard.tasks import ask_for_scores
 
 
@@ -201,7 +201,7 @@ class Submissions(OwnSubmissions, ListAPIView[Submission]):
         """Submit a results file. A file with a mistake gets status 409 and does not count."""
         challenge = challenge_for(request, name)
         given = validated(UploadSerializer, request)
-        submission = submit_upload(
+        submission = submit(
             challenge=challenge, submitter=account_of(request), at=timezone.now(), **given
         )
         ask_for_scores()

@@ -20,7 +20,7 @@ from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
 from leaderboard.queries import allowance_of, board_of, image_list, numbers_of, turns_of_waiting
-from leaderboard.services.submissions import create_account, submit_upload
+from leaderboard.services.submissions import create_account, submit
 from leaderboard.tasks import ask_for_scores
 from shared.requests import client_address
 
@@ -50,9 +50,7 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
     form = SubmissionForm(challenge, posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
-            submission = submit_upload(
-                challenge=challenge, submitter=user, at=at, **form.cleaned_data
-            )
+            submission = submit(challenge=challenge, submitter=user, at=at, **form.cleaned_data)
             ask_for_scores()
             messages.success(
                 request,

@@ -1,6 +1,5 @@
 """Forms of the evaluation server."""
 
-from dataclasses import fields
 from typing import Any, cast
 
 from django import forms
@@ -16,7 +15,6 @@ from leaderboard.services.challenges import (
     MOST_MEGABYTES,
     MOST_SECONDS,
     MOST_TITLE,
-    Rules,
 )
 from leaderboard.templatetags.leaderboard import metric_name
 from shared.number_fields import WholeNumberField
@@ -133,12 +131,6 @@ class ChallengeForm(LimitsForm):
         super().__init__(*args, **kwargs)
         releases = cast("forms.ModelChoiceField[Release]", self.fields["release"])
         releases.queryset = Release.objects.of_team(team)
-
-    def values(self) -> dict[str, Any]:
-        """The arguments of `create_challenge`, from a valid form."""
-        given = dict(self.cleaned_data)
-        rules = {field.name: given.pop(field.name) for field in fields(Rules)}
-        return {**given, "rules": Rules(**rules)}
 
 
 class ClosingForm(forms.Form):

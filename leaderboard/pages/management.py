@@ -47,7 +47,8 @@ def new(request: HttpRequest) -> HttpResponse:
     form = ChallengeForm(team, posted(request), initial={**DEFAULTS, "opens_at": at})
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
-            challenge = create_challenge(owner=user_of(request), at=at, **form.values())
+            asked = Challenge(owner=user_of(request), **form.cleaned_data)
+            challenge = create_challenge(asked, at=at)
             ask_for_scores()
             messages.success(request, f"Challenge {challenge} created. Its board is private.")
             return redirect("leaderboard:manage", challenge.name)

@@ -3,12 +3,9 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 
-from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.models import Release, Role
@@ -34,22 +31,6 @@ class ChallengeRefused(DomainError):
     """The challenge cannot be created or changed like this."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The rules of a challenge, as its owner sets them."""
-
-    plain_data: str
-    has_extra_track: bool
-    per_day: int
-    in_total: int
-    opens_at: datetime
-    closes_at: datetime | None
-    metrics: Sequence[str]
-    tokeniser: str
-    seconds: int
-    megabytes: int
-
-
 # The plain track of nocaps takes COCO's captions only (Agrawal et al. 2019, section 3). Java, which
 # the official tokeniser needs, is not on each machine.
 DEFAULTS = {
@@ -70,38 +51,25 @@ MOST_TITLE = 200
 RESERVED = {"new", "sign-up"}
 
 
-def create_challenge(
-    *,
-    name: str,
-    title: str,
-    description: str,
-    release: Release,
-    rules: Rules,
-    owner: User | None,
-    at: datetime,
-) -> Challenge:
-    """Create a challenge, and queue its human baseline for scoring; raises ChallengeRefused."""
-    _check_name(name)
-    if len(title) > MOST_TITLE:
+def create_challenge(challenge: Challenge, *, at: datetime) -> Challenge:
+    """Save a new challenge, and queue its human baseline for scoring; raises ChallengeRefused."""
+    release = challenge.release
+    _check_name(challenge.name)
+    if len(challenge.title) > MOST_TITLE:
         raise ChallengeRefused(f"The title of a challenge has at most {MOST_TITLE} characters.")
     _check_release(release)
-    _check_rules(rules)
-    if rules.tokeniser == OFFICIAL and not is_english(release.language):
+    _check_limits(challenge.per_day, challenge.in_total, challenge.seconds, challenge.megabytes)
+    _check_metrics(challenge)
+    _check_closing(challenge.opens_at, challenge.closes_at)
+    if challenge.tokeniser == OFFICIAL and not is_english(release.language):
         raise ChallengeRefused(f"{release} has captions in another language. {ENGLISH_ONLY}")
+    challenge.created_at = at
     try:
         with transaction.atomic():
-            challenge = Challenge.objects.create(
-                name=name,
-                title=title,
-                description=description,
-                release=release,
-                owner=owner,
-                created_at=at,
-                **vars(rules),
-            )
+            challenge.save(force_insert=True)
             _add_baseline(challenge, at)
     except IntegrityError as error:
-        raise ChallengeRefused(f"There is a challenge named {name!r} already.") from error
+        raise ChallengeRefused(f"There is a challenge named {challenge.name!r} already.") from error
     return challenge
 
 
@@ -129,12 +97,6 @@ def _check_release(release: Release) -> None:
         raise ChallengeRefused(f"{release} has {counted(lacking, 'image')} without references.")
 
 
-def _check_rules(rules: Rules) -> None:
-    _check_limits(rules.per_day, rules.in_total, rules.seconds, rules.megabytes)
-    _check_metrics(rules)
-    _check_closing(rules.opens_at, rules.closes_at)
-
-
 def _check_limits(per_day: int, in_total: int, seconds: int, megabytes: int) -> None:
     if not 1 <= per_day <= in_total:
         raise ChallengeRefused(
@@ -150,17 +112,16 @@ def _check_limits(per_day: int, in_total: int, seconds: int, megabytes: int) -> 
         )
 
 
-def _check_metrics(rules: Rules) -> None:
-    if rules.tokeniser not in {PLAIN, OFFICIAL}:
-        raise ChallengeRefused(
-            f"There is no tokeniser {rules.tokeniser!r}; use {PLAIN} or {OFFICIAL}."
-        )
-    if unknown := [metric for metric in rules.metrics if metric not in METRICS]:
+def _check_metrics(challenge: Challenge) -> None:
+    tokeniser, metrics = challenge.tokeniser, challenge.metrics
+    if tokeniser not in {PLAIN, OFFICIAL}:
+        raise ChallengeRefused(f"There is no tokeniser {tokeniser!r}; use {PLAIN} or {OFFICIAL}.")
+    if unknown := [metric for metric in metrics if metric not in METRICS]:
         raise ChallengeRefused(f"There is no metric {unknown[0]!r}; use {', '.join(METRICS)}.")
-    if not rules.metrics:
+    if not metrics:
         raise ChallengeRefused("Choose at least one metric.")
-    lacking = OFFICIAL_ONLY.intersection(rules.metrics)
-    if lacking and rules.tokeniser != OFFICIAL:
+    lacking = OFFICIAL_ONLY.intersection(metrics)
+    if lacking and tokeniser != OFFICIAL:
         raise ChallengeRefused(f"{', '.join(sorted(lacking))} needs the official tokeniser.")
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import zlib
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import IO
 
@@ -39,21 +38,14 @@ class SubmittedBefore(DomainError):
     """The submitter has submitted the same file to the same track before."""
 
 
-@dataclass(frozen=True)
-class Declaration:
-    """What a submitter says about a results file."""
-
-    track: str
-    method: str
-    training_data: str
-
-
 def submit(
     *,
     challenge: Challenge,
     submitter: User,
-    declaration: Declaration,
-    upload: bytes,
+    file: IO[bytes],
+    track: str,
+    method: str,
+    training_data: str,
     at: datetime,
 ) -> Submission:
     """Check an uploaded results file and queue it for scoring.
@@ -61,8 +53,9 @@ def submit(
     The file is checked in full before it counts. Raises NotOpen, LimitReached, SubmittedBefore and
     SubmissionRefused, and what `json_bytes` and `check_results` raise. Nothing is stored then.
     """
+    upload = read_upload(file)
     _check_open(challenge, at)
-    _check_track(challenge, declaration.track)
+    _check_track(challenge, track)
     _check_limits(challenge, submitter, at)
     results = json_bytes(upload)
     check_results(challenge, results)
@@ -72,13 +65,13 @@ def submit(
         locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
         # By the clock: it may have closed since `at`, while the file was checked.
         _check_open(locked, max(at, timezone.now()))
-        _check_new(locked, submitter, declaration.track, digest)
+        _check_new(locked, submitter, track, digest)
         submission = Submission.objects.create(
             challenge=locked,
             submitter=submitter,
-            track=declaration.track,
-            method=declaration.method,
-            training_data=declaration.training_data,
+            track=track,
+            method=method,
+            training_data=training_data,
             sha256=digest,
             created_at=at,
             due_at=at,
@@ -86,19 +79,6 @@ def submit(
         )
         SubmittedFile.objects.create(submission=submission, content=zlib.compress(results))
     return submission
-
-
-def submit_upload(
-    *, challenge: Challenge, submitter: User, file: IO[bytes], at: datetime, **declared: str
-) -> Submission:
-    """Submit an uploaded file with what its submitter says about it; raises DomainError."""
-    return submit(
-        challenge=challenge,
-        submitter=submitter,
-        declaration=Declaration(**declared),
-        upload=read_upload(file),
-        at=at,
-    )
 
 
 def _check_open(challenge: Challenge, at: datetime) -> None:

@@ -2,35 +2,31 @@
 
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 
 from django.contrib.auth.models import User
 
 from annotate.models import Release, ReleasedImage
 from leaderboard.models import Challenge, Submission, Submitter
-from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
-from leaderboard.services.submissions import Declaration, submit
+from leaderboard.services.challenges import DEFAULTS, create_challenge
+from leaderboard.services.submissions import submit
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
-def rules(**values) -> Rules:
-    """The default rules with these changes; opened at noon."""
-    given = {"per_day": 3, "in_total": 5, "opens_at": NOON, "closes_at": None, "seconds": 60}
-    return Rules(**{**DEFAULTS, **given, **values})
-
-
-def make_challenge(release: Release, *, name: str = "kites", **values) -> Challenge:
-    return create_challenge(
-        name=name,
-        title="Kites",
-        description="Say what you see.",
-        release=release,
-        rules=rules(**values),
-        owner=UserFactory(),
-        at=NOON,
-    )
+def make_challenge(release: Release, **values) -> Challenge:
+    """A challenge with the default rules and these changes; opened at noon."""
+    usual = {
+        "name": "kites",
+        "title": "Kites",
+        "description": "Say what you see.",
+        "owner": UserFactory(),
+        **DEFAULTS,
+        **{"per_day": 3, "in_total": 5, "opens_at": NOON, "closes_at": None, "seconds": 60},
+    }
+    return create_challenge(Challenge(release=release, **usual | values), at=NOON)
 
 
 def make_submitter(name: str = "grace") -> User:
@@ -43,13 +39,7 @@ def make_submission(
     challenge: Challenge, submitter: User, content: bytes, *, at: datetime = NOON, **values
 ) -> Submission:
     given = {"track": "PLAIN", "method": "Kitenet", "training_data": "COCO", **values}
-    return submit(
-        challenge=challenge,
-        submitter=submitter,
-        declaration=Declaration(**given),
-        upload=content,
-        at=at,
-    )
+    return submit(challenge=challenge, submitter=submitter, file=BytesIO(content), at=at, **given)
 
 
 def results_of(images: int, word: str) -> bytes:

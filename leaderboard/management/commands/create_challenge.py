@@ -9,7 +9,14 @@ from accounts.management.base import DomainCommand
 from annotate.management.base import release_named
 from corpora.evaluation.metrics import METRICS
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
-from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
+from leaderboard.models import Challenge
+from leaderboard.services.challenges import DEFAULTS, create_challenge
+
+# Options with the names of a challenge's fields.
+AS_GIVEN = (
+    *("name", "title", "description", "plain_data", "per_day", "in_total"),
+    *("metrics", "tokeniser", "seconds", "megabytes"),
+)
 
 
 def utc_time(text: str) -> datetime:
@@ -86,33 +93,12 @@ class Command(DomainCommand):
 
     def handle(self, *, release: str, **options: Any) -> None:
         at = timezone.now()
-        challenge = create_challenge(
-            name=options["name"],
-            title=options["title"],
-            description=options["description"],
+        asked = Challenge(
             release=release_named(release),
-            rules=_rules(options, at),
-            owner=None,
-            at=at,
+            has_extra_track=not options["one_track"],
+            opens_at=utc_time(options["opens"]) if options["opens"] else at,
+            closes_at=utc_time(options["closes"]) if options["closes"] else None,
+            **{name: options[name] for name in AS_GIVEN},
         )
+        challenge = create_challenge(asked, at=at)
         self.stdout.write(f"{challenge} created. Its page is {challenge.get_absolute_url()}.")
-
-
-def _rules(options: dict[str, Any], at: datetime) -> Rules:
-    return Rules(
-        has_extra_track=not options["one_track"],
-        opens_at=utc_time(options["opens"]) if options["opens"] else at,
-        closes_at=utc_time(options["closes"]) if options["closes"] else None,
-        **{
-            name: options[name]
-            for name in (
-                "plain_data",
-                "per_day",
-                "in_total",
-                "metrics",
-                "tokeniser",
-                "seconds",
-                "megabytes",
-            )
-        },
-    )
