@@ -27,9 +27,10 @@ from hits.services.hit_pages import (
     HitPages,
     close_pages,
     close_surplus,
+    has_submitted,
     lock_pages,
+    visitor_of,
 )
-from hits.services.visitors import has_submitted, visitor_of
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
@@ -75,8 +76,8 @@ class TaskForm:
 
 @dataclass(frozen=True)
 class OpenPage:
-    """The form and the tasks of a task page. Whoever opens the page sees no answer that was sent
-    from it: the address may be a stranger's invention."""
+    """The form and the tasks of a task page. It never shows an answer that was sent from it: a
+    stranger may have guessed the address."""
 
     form: TaskForm
     tasks: Sequence[Task]
@@ -179,7 +180,7 @@ def _has_practised(campaign: Campaign, frame: FrameParameters) -> bool:
     """Whether a worker of whom the marketplace has reported nothing yet needs no practice.
 
     Answers that were sent from other pages with the worker's id may be forged. They only spare the
-    worker the practice, and whoever sent them has passed it.
+    worker the practice, which their sender has passed.
     """
     if not campaign.config.practice.captions:
         return True

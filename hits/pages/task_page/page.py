@@ -40,9 +40,8 @@ from hits.pages.task_page.form import (
 from hits.reconcile.bar import bar_if_done
 from hits.services import entry, task_pages
 from hits.services.claims import NothingToDo
-from hits.services.hit_pages import FrameParameters, UnknownHit
+from hits.services.hit_pages import FrameParameters, UnknownHit, WaitsForVerdicts
 from hits.services.task_pages import OpenPage, TaskForm
-from hits.services.visitors import WaitsForVerdicts
 from hits.tasks import tell_barring
 from shared.requests import content_policy
 

@@ -4,9 +4,8 @@ import pytest
 
 from annotate.models import ResponseStatus, Worker
 from hits.services.claims import NothingToDo
-from hits.services.hit_pages import FrameParameters
+from hits.services.hit_pages import FrameParameters, WaitsForVerdicts
 from hits.services.task_pages import open_page
-from hits.services.visitors import WaitsForVerdicts
 from qualcontrol.models import WorkerState, worker_state
 from qualcontrol.services.exclusions import pause_worker
 from tests.factories import (
