@@ -85,7 +85,7 @@ class SignInLimits(AxesDatabaseHandler):  # type: ignore[misc]  # django-axes ha
     def get_failures(self, request: HttpRequest, credentials: Credentials | None = None) -> int:
         """How many times the most exceeded limit has been reached.
 
-        Sign-in is locked from 1 on (AXES_FAILURE_LIMIT).
+        Sign-in is locked at 1 or more (AXES_FAILURE_LIMIT).
         """
         counts = self.get_user_attempts(request, credentials)
         return max(

@@ -20,7 +20,7 @@ FIRST_TEAM_NAME = "Default team"
 
 
 def digest_of(text: str) -> str:
-    """What is stored in place of a token's or a link's text."""
+    """The digest that is stored instead of a token's or a link's text."""
     # A slow password hash is not needed: the text has 256 random bits and cannot be guessed.
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
 

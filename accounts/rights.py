@@ -108,7 +108,7 @@ def team_with_key(user: Any, key: str) -> Team | None:
 
 
 def team_to_change(request: Any, may: Right = Right.MANAGE) -> Team:
-    """The current team, to which what the user creates belongs; raises PermissionDenied."""
+    """The current team, which owns what the user creates; raises PermissionDenied."""
     team = current_team(request)
     if team is None:
         shown = getattr(request, "form_team", None)

@@ -1,4 +1,4 @@
-"""Do what the clock lists in threads of this process, where no Celery beat and no broker do.
+"""Run the clock's entries in threads of this process, where there is no Celery beat.
 
 The list is Celery's `beat_schedule`. Each entry has a thread of its own, so what takes long delays
 nothing else.

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from background.models import Job, JobStatus
 from background.notices.registry import Event, NoticeKind, register
 
-# Jobs that failed earlier, such as before an upgrade, are not noticed any more.
+# Jobs that failed earlier, such as before an upgrade, are left out.
 RECENTLY = timedelta(days=1)
 
 

@@ -83,8 +83,8 @@ def _title(name: str, args: Any) -> str:
 def hand_on(task: Any, *arguments: object, within: float | None = None, **options: object) -> bool:
     """Queue the task; if the broker is unavailable, log that and return False.
 
-    The task is dropped if no worker takes it `within` so many seconds. Callers have stored the work
-    to do, or tell the user that it was not queued. Without a broker, the task is done here.
+    The task is dropped if no worker takes it `within` this many seconds. Callers have stored the
+    work to do, or tell the user that it was not queued. Without a broker, the task is done here.
     """
     if settings.CELERY_TASK_ALWAYS_EAGER:
         return _is_done_here(task, *arguments, **options)
@@ -125,13 +125,13 @@ def work_next() -> None:
 
 @shared_task(base=PatientTask)
 def find_notices() -> None:
-    """Find what people are to be told."""
+    """Find and store new notices."""
     sweep(at=timezone.now())
 
 
 @shared_task(base=PatientTask)
 def send_notices() -> None:
-    """Send what people are to be told."""
+    """Send notices that are due."""
     for _ in send_due():
         pass
 

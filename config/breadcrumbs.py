@@ -4,8 +4,8 @@ A page that has no line here shows no breadcrumbs, and a test fails.
 """
 
 CAMPAIGN, WORKER = "hits:campaign", "qualcontrol:worker"
-# Route: name of the page, which may contain arguments of the route, and the route above it. What
-# stands above without being a route is a name only.
+# Route: name of the page, which may contain arguments of the route, and the route above it. A page
+# above that is not a route is a name only.
 PAGES: dict[str, tuple[str, str]] = {
     "hits:campaigns": ("Campaigns", ""),
     "hits:new_campaign": ("New campaign", "hits:campaigns"),

@@ -62,8 +62,8 @@ def _publish(work: Work) -> Result:
 
 
 def sync_campaign(work: Work) -> Result:
-    """Sync the campaign once. What was not done is left to the next sync, as payments that take
-    longer: new HITs and the syncs of other campaigns must not wait for thousands of them."""
+    """Sync the campaign once. The rest is left to the next sync, because new HITs and the syncs of
+    other campaigns must not wait for thousands of payments."""
     campaign = work.about(Campaign)
     try:
         sync = reconcile(campaign, job=work, pays_for=PAYS_FOR)

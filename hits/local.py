@@ -28,7 +28,7 @@ PROGRAM = [sys.executable, str(MANAGE)]
 NICE = ["nice", "-n", "10"]
 SITE_PORT, MARKETPLACE_PORT = 8000, 8001
 HOST = "127.0.0.1"
-# A process that has ended is started again so often within so many seconds.
+# How often, and within how many seconds, a process that has ended is started again.
 MOST_RESTARTS, RESTARTS_WITHIN = 3, 60
 # Both sites write this as soon as they listen.
 LISTENING = b" is ready at "

@@ -23,7 +23,7 @@ def log_problem(context: str, error: Exception, known: tuple[type[Exception], ..
 
 
 class Repeater(Thread):
-    """Calls a step every so many seconds until it is stopped, and again at once as long as it
+    """Calls a step at this interval in seconds until it is stopped, and again at once while it
     returns something true.
 
     An error ends the turn alone. With each further one in a row, the pause doubles.

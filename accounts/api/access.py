@@ -27,8 +27,8 @@ class ApiTokenAuthentication(TokenAuthentication):
 class WithinScope(IsAuthenticated):
     """Lets accounts in, and tokens whose scopes include the right that the view needs.
 
-    What the account's role in a team allows is decided later, when the row is looked up, so a token
-    never allows more than its account.
+    The role in the row's team is checked later, when the row is looked up, so a token never allows
+    more than its account.
     """
 
     def has_permission(self, request: Request, view: object) -> bool:

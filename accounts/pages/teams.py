@@ -97,7 +97,8 @@ def team(request: HttpRequest) -> HttpResponse:
 
 
 def _invite(request: HttpRequest, team: Team, values: dict[str, Any], at: datetime) -> Any:
-    """Create the invitation, and send it if it has an address; what the page says of it."""
+    """Create the invitation, and send it if it has an address; return the page's message about
+    it."""
     made, text = services.invite(
         team=team,
         role=TeamRole(values["role"]),

@@ -218,7 +218,7 @@ CREDITS = {
 
 
 def attribution(images: Table) -> Iterator[str]:
-    """`ATTRIBUTION.csv`: what must be said of each image when it is shown."""
+    """`ATTRIBUTION.csv`: the credit line of each image."""
     yield from csv_lines(CREDITS, images.values(*CREDITS.values()))
 
 
@@ -270,7 +270,8 @@ def _folded(name: str) -> str:
 
 
 def _inside(name: str) -> str:
-    """The name without what would lead out of the folder of images, and what no disk takes."""
+    """The name without parts that lead out of the folder of images, and without characters that
+    file systems refuse."""
     parts = (part for part in PurePosixPath(name).parts if part not in {"/", "..", "."})
     return "/".join(map(_short, parts))
 

@@ -166,7 +166,7 @@ def _origin(release: Release | None) -> str:
 
 
 def import_record(file: ImportedFile, responses: int) -> dict[str, Any]:
-    """What a release records of a file from which so many of its responses were imported."""
+    """A release's record of a file from which this many of its responses were imported."""
     return {
         "file": file.name,
         "sha256": file.sha256,

@@ -108,7 +108,7 @@ class Campaign(models.Model):
 
 
 def most_places(missing: Combinable) -> Least:
-    """How many places a task that misses so many answers has for pages at the same time."""
+    """How many places a task with this many missing answers has for pages at the same time."""
     most = Coalesce("at_once", "wanted")
     return Least(missing, most, output_field=models.SmallIntegerField())
 

@@ -18,7 +18,7 @@ Group = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Step:
-    """The number of tasks that have so many responses that count."""
+    """The number of tasks that have this many responses that count."""
 
     responses: int
     tasks: int

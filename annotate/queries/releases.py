@@ -113,14 +113,14 @@ LEAST_IMAGES = 10
 
 
 def has_few(subsets: Iterable[str | None]) -> bool:
-    """Whether so few images are in one of the subsets, or in none, that its mean, or what is left
-    of the mean of all, tells the score of single images."""
+    """Whether one of the subsets, or the rest, has so few images that its mean reveals the scores
+    of single images."""
     return any(images < LEAST_IMAGES for images in Counter(subsets).values())
 
 
 def check_hidden(release: Release, scored: Collection[int]) -> None:
     """Raise DomainError if so few of the scored images, given by their numbers, have hidden
-    captions that a figure of all tells the score of single images."""
+    captions that their mean reveals the scores of single images."""
     hidden = release.images.filter(is_hidden=True).values_list("number", flat=True)
     if has_few(None for _ in {*scored}.intersection(hidden)):
         raise DomainError(

@@ -300,7 +300,8 @@ def _missing_changed(change: int) -> dict[str, Any]:
 
 
 def set_at_once(numbers: Mapping[int, int]) -> None:
-    """Collect so many answers at the same time, by task key. The caller has locked the tasks."""
+    """Collect at most this many answers at the same time, by task key. The caller has locked the
+    tasks."""
     for number in set(numbers.values()):
         tasks = Task.objects.filter(pk__in=[key for key in numbers if numbers[key] == number])
         missing = F("answers_missing")

@@ -59,14 +59,14 @@ def kind_rules(campaign: Campaign) -> Any:
 
 @register.filter
 def answer_word(number: int, kind: TaskKind) -> str:
-    """The word for so many answers: "caption" for 1, otherwise "captions"."""
+    """The word for this many answers: "caption" for 1, otherwise "captions"."""
     return kind.answer_name if number == 1 else kind.answers_name
 
 
 @register.filter
 def assignment_word(number: int, config: CampaignConfig) -> str:
-    """The word for so many assignments. Where nobody reads a list of HITs, researchers know them as
-    the task pages that people open."""
+    """The word for this many assignments. Where nobody reads a list of HITs, researchers know them
+    as the task pages that people open."""
     word = "assignment" if config.workers.has_requirements else "task page"
     return word if number == 1 else f"{word}s"
 

@@ -1,4 +1,4 @@
-"""What a worker writes of a job: taken, still running, ended.
+"""How a worker notes a job's state: taken, still running, ended.
 
 Each write is guarded by the lease, so a worker that has lost it changes nothing. Several workers on
 several machines may do this at the same time.

@@ -37,7 +37,7 @@ def request_job(
     team: Team | None = None,
     repeats: Job | None = None,
 ) -> Job:
-    """Store a job for a worker process, and return it. It belongs to the team of what it is about.
+    """Store a job for a worker process, and return it. It belongs to its subject's team.
 
     If the same work waits or runs already, this job is returned. Raises UnknownKind, and JobRefused
     if the same work is being cancelled.
@@ -70,7 +70,7 @@ def request_job(
 
 
 def fingerprint_of(arguments: Mapping[str, Any], about: Any, team: Team | None) -> str:
-    """What is equal for two requests of the same work of a kind."""
+    """A digest that is equal for two requests of the same work of a kind."""
     rows = [(row._meta.label, row.pk) if row else None for row in (about, team)]
     same = [*rows, arguments]
     return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()

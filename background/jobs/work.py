@@ -147,8 +147,8 @@ class Work:
 
     def check(self) -> None:
         """Raise JobCancelled if somebody has cancelled the job, LeaseLost if another worker has it,
-        and WorkerStopped if this process is to end. Call it between batches, outside of what must
-        not be left half done."""
+        and WorkerStopped if this process is to end. Call it between batches, where the work can
+        stop without harm."""
         if stopping.is_set():
             raise WorkerStopped
         if self._store is not None:
@@ -188,9 +188,9 @@ class JobKind:
     `work` does the work. It may run again after a worker was killed, so it must be safe to repeat.
     `title` names a job from its arguments and what it is about. With `is_repeatable`, a job that is
     done can be run again; failed and cancelled ones always can. A second request for the same work
-    gets the job that waits or runs already; without `joins_running`, only one that waits, because
-    one that runs may have passed what has changed since. `resent` names the argument that differs
-    when the same files are sent again.
+    gets the job that waits or runs already; without `joins_running`, only one that waits, because a
+    running one may not see later changes. `resent` names the argument that differs when the same
+    files are sent again.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What people and campaigns choose to get: e-mails by kind, and webhooks."""
+"""Which notices people and campaigns get: e-mails by kind, and webhooks."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -37,7 +37,7 @@ def recipients(kind: NoticeKind, team: Team | None, only: User | None) -> list[U
 
 
 def still_wants(user: User, notice: Notice) -> bool:
-    """Whether a user who was to get this notice may still get it, and has not switched it off."""
+    """Whether a user may still get this notice, and has not switched it off."""
     kind = notice_kinds().get(notice.kind)
     only = user if notice.is_personal else None
     return kind is not None and user in recipients(kind, notice.team, only)
@@ -48,8 +48,8 @@ def _audience(
 ) -> QuerySet[User]:
     """Of these users, those who may see what the event is about, and who want to know.
 
-    Who reviews or manages in the event's team gets everything that they have not switched off;
-    viewers and operators get what they have switched on.
+    Reviewers and managers of the event's team get all that they have not switched off; viewers and
+    operators get only what they have switched on.
     """
     chosen = NoticeChoice.objects.filter(kind=kind.name, is_on=True).values("user")
     if team is None:
@@ -120,7 +120,7 @@ def change_webhook(*, webhook: Webhook, url: str, kinds: Collection[str], is_on:
 
 
 def renew_secret(*, webhook: Webhook) -> None:
-    """Replace the secret; requests from now on are signed with the new one."""
+    """Replace the secret; further requests are signed with the new one."""
     Webhook.objects.filter(pk=webhook.pk).update(secret=new_secret())
     webhook.refresh_from_db()
 

@@ -28,7 +28,7 @@ class Event:
     title: str
     text: str
     path: str
-    # A campaign, or whatever else has a team.
+    # A campaign, or another row that has a team.
     about: Any = None
     only: User | None = None
     of_team: Team | None = None

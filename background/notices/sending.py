@@ -72,7 +72,7 @@ def try_delivery(delivery: Delivery, *, at: datetime) -> None:
 
 
 def _unwanted(delivery: Delivery) -> str:
-    """Why the delivery is not sent any more; empty if it is."""
+    """Why the delivery is no longer sent; empty if it is."""
     webhook, user = delivery.webhook, delivery.user
     if webhook is not None and (webhook.removed_at or not webhook.is_on):
         return "The webhook was removed or switched off."
@@ -175,7 +175,7 @@ def post(
     seconds: float,
     allows_private: bool = False,
 ) -> None:
-    """Send the body; raises RequestFailed unless the answer is 2xx within so many seconds."""
+    """Send the body; raises RequestFailed unless the answer is 2xx within this many seconds."""
     answer = exchange(
         url,
         method="POST",

@@ -1,4 +1,4 @@
-"""Find what people are to be told, and store it once."""
+"""Find new notices, and store each once."""
 
 import logging
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ AGAIN_AFTER = timedelta(days=1)
 
 
 def sweep(*, at: datetime) -> int:
-    """Store what is new, with its deliveries; return the number of new notices.
+    """Store new notices with their deliveries; return their number.
 
     Any number of processes may do this at the same time. A kind that fails does not stop others.
     """
@@ -55,7 +55,7 @@ def _sweep_kind(kind: NoticeKind, at: datetime) -> int:
 def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
     """Store a notice and whom to tell; return False if another process has stored it.
 
-    Nobody is told who was told of the same within a day.
+    Nobody is told the same twice within a day.
     """
     told = Delivery.objects.filter(
         Q(status=DeliveryStatus.SENT) | Q(webhook__isnull=False),

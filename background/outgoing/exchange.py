@@ -84,7 +84,7 @@ def parse(url: str) -> Target:
 
 
 def resolve(target: Target, *, seconds: float) -> list[str]:
-    """The host's addresses. Raises OSError, also if there is no answer within so many seconds."""
+    """The host's addresses. Raises OSError, also if there is no answer within this many seconds."""
     addresses: Future[list[str]] = Future()
     if not _lookups.acquire(timeout=seconds):
         raise TimeoutError("too many other host names are being resolved")
@@ -161,7 +161,7 @@ def exchange(
     headers: Mapping[str, str],
     allows_private: bool,
 ) -> Answer:
-    """Send a request and read the response, all within so many seconds; raises RequestFailed."""
+    """Send a request and read the response, all within this many seconds; raises RequestFailed."""
     target, began = parse(url), monotonic()
     try:
         addresses = resolve(target, seconds=seconds)
@@ -200,7 +200,7 @@ def _exchange(
 
 @contextmanager
 def _closed_after(seconds: float, first: socket.socket) -> Iterator[list[socket.socket]]:
-    """Close the sockets at the end of the block, and shut them down after so many seconds.
+    """Close the sockets at the end of the block, and shut them down after this many seconds.
 
     A timeout of the socket alone would begin again with every byte.
     """

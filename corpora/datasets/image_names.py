@@ -82,7 +82,7 @@ class ImageNames(Generic[Found]):
 
 def _may_be(row: Named[Any], text: str) -> bool:
     """Whether the text can mean this file: if both have folders, they must be the same as far as
-    they go. The file's address is its own, whatever its name is."""
+    they go. The file's address is its own, regardless of its name."""
     one, other = (f"/{comparable(_path(path))}" for path in (text, row.file_name))
     has_folders = min(one.count("/"), other.count("/")) > 1
     return text == row.url or not has_folders or one.endswith(other) or other.endswith(one)

@@ -336,8 +336,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(summary="What the campaign costs", responses=EstimateSerializer)
     @action(detail=True, may_read=Right.SEE_MONEY)
     def estimate(self, _request: Request, **_: str) -> Response:
-        """The cost of the whole campaign without imported responses, here and by Prolific. What is
-        collected already counts too."""
+        """The cost of the whole campaign without imported responses, here and by Prolific.
+        Responses that are collected already count too."""
         campaign = self.get_object()
         cost = estimate(campaign)
         is_own = campaign.config.workers.who == "own"

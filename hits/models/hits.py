@@ -207,7 +207,7 @@ class TaskPage(models.Model):
     answered_at = models.DateTimeField(null=True, blank=True)
     # The checked answer: the fields that the worker submits to the marketplace.
     fields = models.JSONField(default=dict, blank=True)
-    # What the page measured while the worker answered, by the number of the task.
+    # Measured by the page while the worker answered, by the number of the task.
     counts = models.JSONField(default=dict, blank=True)
     # Numbers of the tasks whose keywords the form of the answer showed, where claims decide this.
     primed = models.JSONField(default=list, blank=True)

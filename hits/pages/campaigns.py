@@ -270,7 +270,7 @@ def hour_bars(hours: Sequence[Hour]) -> list[Bar]:
 
 
 def distribution_bars(steps: Sequence[Step], kind: TaskKind) -> list[Bar]:
-    """One bar per number of responses, for the tasks that have so many."""
+    """One bar per number of responses, with the number of tasks that have it."""
     titles = [
         f"{counted(step.responses, kind.answer_name, kind.answers_name)}: "
         f"{counted(step.tasks, kind.subject_name)}"

@@ -23,7 +23,7 @@ class Phase(Enum):
     BUSY = "busy"  # requested, while workers are busy with other jobs, or another sync runs
     UNATTENDED = "unattended"  # requested, but no reconciler seems to run
     RUNNING = "running"
-    SILENT = "silent"  # started, but silent for so long that it must have been killed
+    SILENT = "silent"  # started, but silent for too long: it must have been killed
 
     @property
     def is_problem(self) -> bool:

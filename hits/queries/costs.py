@@ -144,8 +144,8 @@ def _numbers(
 
 
 def most_slots(config: CampaignConfig, *, responses: int, tasks: int) -> int:
-    """The largest number of slots that a new HIT may have, if so many responses are missing
-    to so many tasks.
+    """The largest number of slots that a new HIT may have, if this many responses are missing to
+    this many tasks.
 
     A worker may take only one slot of a HIT, so a worker who does all tasks needs as many HITs.
     Therefore a HIT has no more slots than a task has places on average.
@@ -307,7 +307,7 @@ def estimate_for(
     tasks: int,
     seconds: float | None = None,
 ) -> Estimate:
-    """The cost of {missing responses: tasks} to a campaign with this file, which has so many
+    """The cost of {missing responses: tasks} to a campaign with this file and this number of
     `tasks`."""
     seconds = seconds_for(config.captions) if seconds is None else seconds
     responses = sum(lacks * number for lacks, number in lacking.items())

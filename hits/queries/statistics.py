@@ -66,7 +66,7 @@ class Pay:
 class Practised:
     """The number of workers whose practice the marketplace has reported, by its result.
 
-    Who does not pass an unpaid practice submits nothing, and is not counted.
+    Workers who do not pass an unpaid practice submit nothing, and are not counted.
     """
 
     passed: int

@@ -179,7 +179,7 @@ def _decisions(worker: Worker) -> Iterator[dict[str, Any]]:
 def _stretches(
     rows: QuerySet[Any], worker: Worker, begun: str, ended: str
 ) -> Iterator[dict[str, Any]]:
-    """What was so from one time to another, by the columns with these times."""
+    """The worker's rows, each with its begin and end, by the columns with these times."""
     for row in rows.filter(worker=worker).select_related("campaign"):
         yield {
             "campaign": row.campaign.slug,

@@ -31,9 +31,9 @@ from hits.services.submissions import Reported
 
 # Not all servers of the marketplace may know a HIT right after it was created.
 MADE_LATELY = timedelta(minutes=10)
-# The list of a HIT's assignments may be older than its counts. A HIT of which fewer are listed than
-# counted is read again for so long, and then at intervals: some counts stay too high, such as those
-# of an expired HIT whose free slots count as taken.
+# The list of a HIT's assignments may be older than its counts. A HIT with fewer listed than counted
+# assignments is read in each sync for LISTS_LAG, and then every TRIED_AGAIN_EVERY: some counts stay
+# too high, such as those of an expired HIT whose free slots count as taken.
 LISTS_LAG, TRIED_AGAIN_EVERY = timedelta(minutes=10), timedelta(hours=1)
 # Number of submissions, or of HITs without any, after which they are stored. On SQLite, nobody else
 # writes meanwhile.

@@ -109,7 +109,8 @@ def reconcile(
 
 
 def sync_share(campaign: Campaign, work: ShareWork, share: int) -> Sync:
-    """Read at most AT_ONCE HITs of a share, or make so many of its payments, and return the Sync.
+    """Read at most AT_ONCE HITs of a share, or make at most AT_ONCE of its payments. Returns the
+    Sync.
 
     It does nothing if another process has the share. Raises what `reconcile` raises, except
     SyncBusy: syncs of the campaign and of its other shares can run at the same time.

@@ -234,8 +234,8 @@ class Run:
     def first_batch(
         self, rows: Iterable[Row], name_of: Callable[[Row], str], *, most: int | None
     ) -> tuple[list[Row], bool]:
-        """At most so many rows, healthy ones first, and whether another run should take the
-        rest. Those that failed in earlier syncs wait for the next sync."""
+        """At most this many rows, healthy ones first, and whether another run should take the rest.
+        Those that failed in earlier syncs wait for the next sync."""
         ordered = self.healthy_first(rows, name_of)
         later = [] if most is None else ordered[most:]
         return ordered[:most], any(name_of(row) not in self.troubled for row in later)

@@ -1,8 +1,8 @@
-"""What a worker's first assignment of a campaign asks besides the tasks: to confirm a sentence, and
-to count the dots in a picture.
+"""Two questions before a worker's first task in a campaign: confirm a sentence, and count the dots
+in a picture.
 
-The text of the page does not have the number, so that a program that only reads it does not know
-it. A program that looks at pictures does, and one that tries every number finds it.
+A program that reads only the page's text cannot know the number. One that looks at pictures, or
+tries every number, can.
 """
 
 import random
@@ -19,14 +19,14 @@ from PIL import ImageDraw
 from annotate.models import Campaign
 from corpora.language.text import Problem
 
-# Fields of the form. By this prefix, the page's script sends them to this site only.
+# Fields of the form. Because of the prefix, the page's script sends them to this site only.
 CONFIRMED, DOTS = "behaviour-confirmed", "behaviour-dots"
 FEWEST, MOST = 4, 9
 CELL, COLUMNS, ROWS = 40, 6, 2  # pixels of a place for a dot; places in the picture
 
 
 def problems_of(campaign: Campaign, worker_id: str, fields: Mapping[str, str]) -> list[Problem]:
-    """What is missing in a first form with these fields."""
+    """The problems of these fields in a worker's first form."""
     writing, problems = campaign.config.writing, []
     if writing.confirm and not fields.get(CONFIRMED):
         sentence = gettext("Please confirm the sentence at the top of the form.")
@@ -52,6 +52,7 @@ def picture(campaign: Campaign, worker_id: str) -> str:
 
 
 def _number(campaign: Campaign, worker_id: str) -> int:
-    """The number of the worker's dots. It stays, so that any page of theirs takes the answer."""
+    """The number of the worker's dots. It never changes, so that each of the worker's pages takes
+    the answer."""
     digest = salted_hmac("hits.entry", f"{campaign.pk}\n{worker_id}", algorithm="sha256").digest()
     return FEWEST + int.from_bytes(digest) % (MOST - FEWEST + 1)

@@ -66,7 +66,7 @@ class BadChange(DomainError):
 
 
 class Terms(NamedTuple):
-    """What somebody agrees to who publishes a campaign, and the state that it is published from."""
+    """The cost that the publisher agrees to, and the state from which the campaign is published."""
 
     cost: Decimal  # the estimate's total
     budget: Decimal

@@ -59,9 +59,8 @@ class Reported(NamedTuple):
 
 
 def of_erased(reported: Sequence[Reported]) -> dict[Reported, int]:
-    """Those reported that are the work of people whose data was erased on request, with the keys of
-    their assignments. The marketplace still lists it with their ids, and would make other workers
-    of them."""
+    """The reported assignments of people whose data was erased on request, with their keys. The
+    marketplace still lists them with the ids, from which new workers would be created."""
     if not reported:
         return {}
     stored = Assignment.objects.filter(
@@ -90,7 +89,7 @@ def take_submissions(
     # In the order of the ids, so that two transactions that create the same accounts do not
     # deadlock. The workers are locked before the tasks, in the same order as an exclusion does.
     workers = sorted({row.listed.worker_id for row in reported})
-    # Who fails a practice is excluded, which also discards what builds on their texts.
+    # Workers who fail a practice are excluded, which also discards responses that build on theirs.
     has_practice = bool(campaign.config.practice.captions)
     accounts = locked_accounts(
         endpoint=campaign.endpoint,
@@ -248,7 +247,7 @@ def _exclude_failed(campaign: Campaign, worker: Worker, marks: str, at: datetime
 
 
 def _pages_of(new: Collection[Assignment]) -> list[TaskPage]:
-    """The pages that were opened under these assignments in their HITs, by whichever worker."""
+    """The pages that any worker opened under these assignments in their HITs."""
     pages = TaskPage.objects.filter(
         hit__in={row.hit_id for row in new},
         assignment_id__in=[row.assignment_id for row in new],

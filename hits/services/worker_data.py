@@ -39,7 +39,7 @@ from qualcontrol.services.locks import lock_workers
 from shared.database.transactions import BATCH, delete_in_batches
 
 DELETED_TEXT = "(deleted at the worker's request)"
-# A call that syncs repeat for so long in vain is refused for good, as after a closed account.
+# A call that fails for this long is refused for good, for example because the account was closed.
 REFUSED_FOR_GOOD = timedelta(days=1)
 
 
@@ -238,6 +238,6 @@ def _untold(worker: Worker) -> QuerySet[WorkerBarring]:
 
 
 def _is_refused(barring: WorkerBarring, at: datetime) -> bool:
-    """Whether syncs have failed to tell the marketplace for so long that it will never take it."""
+    """Whether syncs have failed to tell the marketplace for REFUSED_FOR_GOOD."""
     problems = SyncProblem.objects.filter(campaign=barring.hit_type.campaign_id)
     return problems.filter(subject=str(barring), first_at__lte=at - REFUSED_FOR_GOOD).exists()

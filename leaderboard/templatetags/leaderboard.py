@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.filter
 def figure(value: float | None, images: int) -> str:
-    """A figure of so many images, with its decimals; a dash if it was not computed."""
+    """A figure of this many images, with its decimals; a dash if it was not computed."""
     return "–" if value is None else f"{value:.{decimals(images)}f}"
 
 

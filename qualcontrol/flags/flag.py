@@ -73,7 +73,7 @@ class Flag:
         return cls(**values)
 
 
-# In paragraphs, a slip counts as one for each of so many words: about one sentence of four lines.
+# In paragraphs, one slip is allowed for each of this many words: about one sentence of four lines.
 WORDS_FOR_A_SLIP = 60
 
 

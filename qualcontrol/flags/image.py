@@ -30,8 +30,8 @@ BEGINNING = 5  # letters
 NAMED_BY = 0.2
 # With fewer other texts, their median length says little.
 FEWEST_FOR_LENGTH = 4
-# A worker says so many times as often as the others, and so often at all, that images cannot be
-# described. Not measured, as no answers of careless workers are known.
+# A worker is flagged who says of images that they cannot be described: this many times as often as
+# the others, and at least this often. Not measured, as no answers of careless workers are known.
 OFTEN, FEWEST_REASONS = 3.0, 3
 
 

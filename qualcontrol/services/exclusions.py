@@ -85,7 +85,7 @@ def exclusion_preview(
 
 
 def _needed_again(campaign: Campaign, discarded: ResponseQuerySet) -> Counter[int]:
-    """The number of tasks that need so many more responses without these, by that number.
+    """Without these responses, how many tasks need how many more: {missing responses: tasks}.
 
     A task with more answers than it wanted needs one anew only if it loses more than those. One
     that was closed because workers could not describe its image opens again without enough of them.

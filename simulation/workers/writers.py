@@ -25,7 +25,7 @@ from simulation.workers.words import (
 
 # Number of objects that a box around a group stands for.
 GROUP = 6
-# A longer text has several sentences, each of at least so many words.
+# A longer text has several sentences, each of at least this many words.
 LONGEST_SENTENCE, LEAST_OF_SENTENCE = 30, 12
 
 

@@ -38,7 +38,7 @@ class Pipe:
         """Nothing is held back."""
 
     def close(self) -> None:
-        """What was written can still be taken."""
+        """Bytes that were written before can still be taken."""
 
 
 class DataFiles(NamedTuple):

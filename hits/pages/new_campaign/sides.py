@@ -153,7 +153,7 @@ def _checks(draft: CampaignDraft, configs: Sequence[CampaignConfig]) -> dict[str
         return {}
     number, share = cost.responses, config.review.share
     spread = 2 * sqrt(number * share * (1 - share))
-    # Each task needs so many people, each of whom has first responses.
+    # Each task needs this many people, each of whom has first responses.
     firsts = min(cost.tasks, config.review.first) * config.wanted
     return {
         "cost": cost,
