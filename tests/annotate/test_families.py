@@ -113,7 +113,7 @@ def test_a_file_of_one_language_is_as_before():
         ({"name": None}, "name: field required"),
     ],
 )
-def test_what_a_file_of_languages_cannot_say(changes, said):
+def test_a_file_of_languages_with_impossible_values_is_refused(changes, said):
     with pytest.raises(CampaignFileError, match=said):
         plan(**changes)
 

@@ -123,7 +123,7 @@ def test_a_release_has_its_campaign_file_its_selection_and_the_table_of_domains(
     assert release.context["domains"] == preset("coco-80").reference
 
 
-def test_what_is_recorded_stays_when_images_boxes_and_selections_change(image):
+def test_the_record_stays_when_images_boxes_and_selections_change(image):
     release = released(image)
     before = release.images.get().details, release.context
 

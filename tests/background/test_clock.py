@@ -52,7 +52,7 @@ def test_each_entry_of_the_list_is_a_task_that_exists_and_has_a_thread():
     assert [thread.name for thread in threads] == list(current_app.conf.beat_schedule)
 
 
-def test_what_takes_long_does_not_delay_the_other_entries(done):
+def test_a_slow_entry_does_not_delay_the_others(done):
     is_over, came_again = threading.Event(), threading.Event()
 
     def sync():

@@ -238,7 +238,7 @@ def test_without_a_broker_the_clock_tries_a_task_again_and_not_the_request(clien
     assert "it was started" not in caplog.text
 
 
-def test_what_cannot_be_tried_again_stays_on_the_page(client):
+def test_a_failure_that_cannot_be_tried_again_stays_on_the_page(client):
     client.force_login(UserFactory(is_superuser=True))
     note_failure(
         source=FailureSource.TASK, subject="t", title="T", error="e", at=NOON,

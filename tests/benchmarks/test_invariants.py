@@ -23,7 +23,7 @@ def campaign():
     return make_campaign(tasks=1)
 
 
-def test_what_was_erased_and_what_was_imported_breaks_no_invariant(campaign, tmp_path):
+def test_erasures_and_imports_break_no_invariant(campaign, tmp_path):
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign))
     take_submission(campaign=campaign, hit=hit, listed=listed("A1", "AWORKER1"), at=NOON)
     Assignment.objects.update(status="REJECTED", decided_at=NOON)

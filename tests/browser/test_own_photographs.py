@@ -83,9 +83,7 @@ def test_a_folder_is_uploaded_with_its_subfolders(signed_in: Page, site: str, tm
     assert names == {"trip/day 1/a.png", "trip/day 2/a.png"}
 
 
-def test_what_is_wrong_with_an_upload_is_said_beside_the_button(
-    signed_in: Page, site: str, tmp_path
-):
+def test_errors_of_an_upload_are_shown_beside_the_button(signed_in: Page, site: str, tmp_path):
     ImageFactory(split="taken", team=first_team(at=timezone.now()))
     page = signed_in
     page.goto(f"{site}/images/import/")

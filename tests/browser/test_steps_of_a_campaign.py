@@ -122,7 +122,7 @@ def test_the_preview_stands_beside_the_entries_and_follows_the_typing(
     assert box_of(form)["y"] + box_of(form)["height"] <= box_of(preview)["y"]
 
 
-def test_what_was_typed_survives_a_reload_and_a_second_tab(page, sign_in, site):
+def test_typed_entries_survive_a_reload_and_a_second_tab(page, sign_in, site):
     sign_in(UserFactory())
     page.goto(f"{site}/new/")
     page.get_by_role("button", name="Begin").click()
@@ -165,7 +165,7 @@ def test_a_button_waits_for_what_is_being_stored(page, sign_in, site):
     assert CampaignDraft.objects.get().file["name"] == "streets"
 
 
-def test_what_is_entered_in_the_last_moment_is_stored(page, sign_in, site):
+def test_an_entry_in_the_last_moment_is_stored(page, sign_in, site):
     sign_in(UserFactory())
     page.goto(f"{site}/new/")
     page.get_by_role("button", name="Begin").click()

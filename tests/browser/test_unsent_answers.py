@@ -251,7 +251,7 @@ def test_the_text_is_back_after_going_back_and_on_another_way(page, worker, camp
     expect_back(page, written)
 
 
-def test_what_is_written_before_the_script_is_there_is_kept(page, worker, campaign):
+def test_text_written_before_the_script_loads_is_kept(page, worker, campaign):
     held: list[Route] = []
     open_group(page, worker, campaign)
     page.route("**/hits/task*.js", lambda route: held.append(route))
@@ -267,9 +267,7 @@ def test_what_is_written_before_the_script_is_there_is_kept(page, worker, campai
     expect(page.frame_locator("iframe").locator("textarea")).to_have_value(SENTENCE)
 
 
-def test_what_is_written_before_the_page_around_replies_takes_the_place_of_what_it_kept(
-    page, worker, campaign
-):
+def test_text_written_before_the_outer_page_replies_replaces_the_kept_text(page, worker, campaign):
     held: list[Route] = []
     accept(page, worker, campaign)
     write_and_wait(page)
@@ -356,7 +354,7 @@ def test_returning_a_task_asks_before_it_deletes_what_is_not_sent(page, worker, 
     assert kept_in(page) == []
 
 
-def test_who_goes_back_after_the_sign_out_finds_no_page_of_the_worker(page, worker, campaign):
+def test_going_back_after_the_sign_out_shows_no_page_of_the_worker(page, worker, campaign):
     accept(page, worker, campaign)
     task_of(page)
     other = page.context.new_page()
@@ -389,7 +387,7 @@ def test_nothing_is_kept_of_a_tab_after_the_sign_out_in_another(page, worker, ca
     assert kept_in(page) == []
 
 
-def test_what_was_changed_since_is_not_sent_by_itself(page, context, worker, campaign):
+def test_an_answer_that_was_changed_since_is_not_sent_by_itself(page, context, worker, campaign):
     accept(page, worker, campaign)
     frame = task_of(page)
     write(frame)

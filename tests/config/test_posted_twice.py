@@ -71,7 +71,7 @@ def rows() -> dict[str, int]:
 
 
 @pytest.mark.parametrize("route", PAGES)
-def test_what_a_form_makes_is_made_once(route, every_row):
+def test_a_form_that_is_posted_twice_creates_its_rows_once(route, every_row):
     names, clients = every_row
     address = address_of(route, names)
     for who in ("researcher", "operator"):

@@ -226,7 +226,7 @@ def test_two_figures_of_a_source_for_an_image_are_refused(folder, capsys):
     assert "clip.csv:4: image 1 has another clip of a above" in capsys.readouterr().err
 
 
-def test_what_is_declared_is_what_is_imported():
+def test_the_declared_dependencies_are_those_that_are_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = set(project["dependencies"])
     extras = {name for names in project["optional-dependencies"].values() for name in names}

@@ -176,7 +176,9 @@ def test_of_single_answers_read_together_only_the_last_can_be_a_page(campaign, h
 
 
 @pytest.mark.parametrize("images", [2])
-def test_what_the_worker_has_submitted_elsewhere_is_not_missing(client, submit, hit, account):
+def test_a_task_that_the_worker_has_submitted_elsewhere_is_not_missing(
+    client, submit, hit, account
+):
     open_page(client, hit, "REAL", account.marketplace_id)
     first, second = Claim.objects.values_list("task__number", flat=True)
     elsewhere = submit(**{f"caption-{first}": SENTENCE})
@@ -189,7 +191,7 @@ def test_what_the_worker_has_submitted_elsewhere_is_not_missing(client, submit, 
 
 
 @pytest.mark.parametrize("images", [2])
-def test_what_the_marketplaces_copy_lacks_comes_from_the_page_and_is_paid(
+def test_a_field_that_the_marketplaces_copy_lacks_comes_from_the_page_and_is_paid(
     client, submit, hit, account
 ):
     send(client, hit, open_page(client, hit, "REAL", account.marketplace_id))
@@ -337,7 +339,7 @@ def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     assert HeldPayment.objects.open().exists() == is_held
 
 
-def test_what_was_lost_and_found_is_held_again(submit, campaign):
+def test_a_held_payment_that_was_lost_is_held_again_when_it_is_found(submit, campaign):
     assignment = submit(**fields_for(campaign, "Too short."))
     lose(assignment=assignment, at=NOON)
 
@@ -346,7 +348,7 @@ def test_what_was_lost_and_found_is_held_again(submit, campaign):
     assert HeldPayment.objects.get().outcome == ""
 
 
-def test_what_was_lost_and_found_stays_judged(submit, campaign):
+def test_a_judged_answer_that_was_lost_stays_judged_when_it_is_found(submit, campaign):
     assignment = submit(**fields_for(campaign, "Too short."))
     judge_bad(assignment)
 

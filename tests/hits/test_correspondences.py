@@ -72,7 +72,7 @@ def test_a_campaign_goes_from_slots_to_a_release(client, marketplace, requester,
     assert {caption["agreement"]["overlap"] for caption in captions} == {1.0}
 
 
-def test_what_only_the_marketplace_has_is_brought_home(client, marketplace, requester):
+def test_links_that_only_the_marketplace_has_are_ingested(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     (worker,) = marketplace.fresh_workers(1)
     reconcile(campaign)

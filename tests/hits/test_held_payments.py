@@ -175,7 +175,7 @@ def test_a_campaign_with_a_held_payment_cannot_be_finished(marketplace, campaign
     finish(campaign=campaign, actor=None, at=NOON)
 
 
-def test_what_the_marketplace_approves_automatically_is_no_longer_held(marketplace, campaign):
+def test_a_payment_is_no_longer_held_after_automatic_approval(marketplace, campaign):
     post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
     reconcile(campaign)
     marketplace_of(campaign).approve(Assignment.objects.get().assignment_id)
@@ -204,7 +204,7 @@ def test_junk_that_was_lost_and_is_listed_again_is_held_again(marketplace, campa
     assert reconcile(campaign).approved == 1
 
 
-def test_what_was_written_on_the_page_is_not_held(client, marketplace, campaign):
+def test_the_payment_of_an_answer_from_the_page_is_not_held(client, marketplace, campaign):
     work(client, marketplace.fresh_workers(1)[0], campaign)
 
     assert reconcile(campaign).approved == 1

@@ -51,7 +51,7 @@ def status_there(campaign):
     return marketplace_of(campaign).assignment(assignment.assignment_id).status
 
 
-def test_what_is_rejected_while_others_are_approved_is_never_paid(campaign, monkeypatch):
+def test_work_that_is_rejected_while_others_are_approved_is_never_paid(campaign, monkeypatch):
     reject = decision(reject_held)
     before_call(monkeypatch, "approve_assignment", lambda number: reject())
 
@@ -77,7 +77,7 @@ def test_of_two_decisions_the_first_one_stands(campaign, meanwhile, late, status
     assert campaign.decisions.count() == 1
 
 
-def test_what_was_accepted_cannot_be_rejected_while_it_is_being_paid(campaign, monkeypatch):
+def test_accepted_work_cannot_be_rejected_while_it_is_being_paid(campaign, monkeypatch):
     decision(accept_held)()
     refused = []
 

@@ -342,7 +342,7 @@ def judge_bad_what_counts():
         ("judged bad", judge_bad_what_counts),
     ],
 )
-def test_what_breaks_an_invariant_is_found(release, sentence, break_it):
+def test_each_broken_invariant_is_found(release, sentence, break_it):
     def found():
         return [line for line in broken(rows) if sentence in line]
 
@@ -353,7 +353,7 @@ def test_what_breaks_an_invariant_is_found(release, sentence, break_it):
     assert len(found()) == 1
 
 
-def test_what_is_discarded_after_a_release_breaks_nothing(release):
+def test_a_discard_after_a_release_breaks_no_invariant(release):
     before = broken(rows)
     response = Response.objects.first()
 

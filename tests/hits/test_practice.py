@@ -119,7 +119,7 @@ def test_an_answer_that_came_through_the_marketplace_alone_has_the_practice_of_i
     assert not HeldPayment.objects.exists()
 
 
-def test_who_does_not_pass_gets_no_task_and_nothing_is_stored(client):
+def test_a_worker_who_does_not_pass_gets_no_task_and_nothing_is_stored(client):
     hit = make_hit(pass_mark=1)
 
     over = practise(client, hit, right=3)
@@ -269,7 +269,7 @@ def test_a_worker_writes_and_reads_the_graded_captions_of_the_image(client):
     assert "1 of 2 answers are right. You have passed." in text_of(over)
 
 
-def test_what_is_said_before_it_begins(client):
+def test_the_page_explains_the_practice_before_it_begins(client):
     hit = make_hit(paid=True)
     text = text_of(client.get(f"/task/{hit.campaign.slug}/"))
     assert "Before your first task there is a practice." in text

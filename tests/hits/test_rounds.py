@@ -247,7 +247,7 @@ def test_the_version_that_counted_comes_back_and_none_that_lost_its_place(campai
     assert_counters_hold(campaign)
 
 
-def test_what_an_exclusion_spares_comes_back_with_what_it_builds_on(writer):
+def test_a_version_that_an_exclusion_spares_is_restored_with_its_base(writer):
     review = {"discard": "since_first_bad", "policy": "propose"}
     campaign = make_campaign(images=2, review=review)
     careless, again = writer(campaign), writer(campaign)
@@ -339,7 +339,7 @@ def test_a_draft_that_waits_for_verdicts_keeps_the_check_of_each_version():
     "captions",
     [{"rate_first": "x"}, {"cannot_describe": ["dark"]}, {"remarks": True}, {"show_context": True}],
 )
-def test_what_rounds_do_not_have_is_refused_in_words(captions):
+def test_keys_that_rounds_do_not_have_are_refused_with_a_reason(captions):
     with pytest.raises(CampaignNotPossible, match=f"captions.{next(iter(captions))}: "):
         make_campaign(captions=captions)
 

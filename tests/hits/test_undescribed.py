@@ -152,7 +152,7 @@ def test_two_at_once_reach_the_quorum_together():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite writes one by one")
-def test_who_waits_for_the_first_reason_closes_the_image():
+def test_the_second_reason_that_waits_for_the_first_closes_the_image():
     task = make().tasks.get()
     one, other = WorkerFactory.create_batch(2)
 
@@ -181,7 +181,7 @@ def test_the_page_refuses_what_is_neither_a_caption_nor_a_reason(task, fields, s
     assert said in refused.value.problems[0].message
 
 
-def test_what_the_marketplace_reports_is_read_as_the_page_would_have_checked_it(task):
+def test_reported_fields_are_read_as_the_page_would_have_checked_them(task):
     def read(*fields):
         return CAPTIONS.read(task, dict(zip(CAPTIONS.field_names(task), fields, strict=True)))
 
@@ -204,7 +204,7 @@ def test_what_the_marketplace_reports_is_read_as_the_page_would_have_checked_it(
         ({"cannot_describe_quorum": 0}, "cannot_describe_quorum"),
     ],
 )
-def test_what_a_file_cannot_say(captions, said):
+def test_a_file_with_impossible_rules_is_refused(captions, said):
     with pytest.raises(CampaignFileError, match=said):
         parse_config({"name": "a", "selection": "b", "budget": 1, "captions": captions})
 

@@ -197,7 +197,7 @@ def test_nobody_can_sign_up_unless_the_site_allows_it(client):
     assert "create an account" not in client.get("/sign-in/").content.decode()
 
 
-def test_who_signs_up_is_a_submitter(client, settings, challenge):
+def test_a_person_who_signs_up_is_a_submitter(client, settings, challenge):
     settings.SUBMITTERS_MAY_SIGN_UP = True
     assert "create an account" in client.get("/sign-in/").content.decode()
 

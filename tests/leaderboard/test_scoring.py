@@ -154,7 +154,7 @@ def _ends(pid: int) -> bool:
         ("import sys; sys.stderr.write(sys.stdin.read()); raise SystemExit(1)", "status 1"),
     ],
 )
-def test_what_a_broken_process_prints_is_not_passed_on(job, monkeypatch, text, reason, caplog):
+def test_the_output_of_a_broken_process_is_not_passed_on(job, monkeypatch, text, reason, caplog):
     program(monkeypatch, text)
 
     outcome = run(job, ENOUGH)

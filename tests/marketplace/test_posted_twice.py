@@ -102,7 +102,7 @@ def own_forms(client: Client, address: str) -> list[PageForm]:
 
 
 @pytest.mark.slow
-def test_what_an_operators_form_makes_is_made_once(operator, addresses):
+def test_an_operators_form_that_is_posted_twice_creates_its_rows_once(operator, addresses):
     accepted = set()
     for address in filter(None, addresses.values()):
         for form in own_forms(operator, address):

@@ -94,7 +94,7 @@ def test_a_worker_in_pennsylvania(comparator, places, expected):
         ({}, {Action.ACCEPT}),
     ],
 )
-def test_what_is_guarded(guarded, actions):
+def test_a_requirement_guards_the_actions_that_it_names(guarded, actions):
     """Check 36."""
     wanted = requirement("Exists", **guarded)
 
@@ -139,7 +139,7 @@ requirements = st.lists(
 
 
 @given(requirements, st.dictionaries(st.sampled_from(["Q", "R"]), values))
-def test_who_may_accept_may_preview_and_who_may_preview_may_discover(wanted, held):
+def test_workers_who_may_accept_may_preview_and_those_who_may_preview_may_discover(wanted, held):
     """Check 36."""
     missing = [len(unmet(wanted, held, action)) for action in sorted(Action)]
 

@@ -234,7 +234,7 @@ def test_operators_pages_are_not_there(forger):
             }
 
 
-def test_what_a_forged_panel_id_opens_is_that_studys_work(forger):
+def test_a_forged_panel_id_opens_only_that_studys_work(forger):
     page = forger.get("/studies/first").content.decode()
     task = forger.post("/studies/first/next")
 
@@ -287,7 +287,7 @@ def test_a_session_that_a_panel_began_ends_when_the_account_gets_a_password(vict
     assert forger.post("/studies/first/next").url.startswith("/sign-in")
 
 
-def test_who_signs_in_with_the_password_goes_on_with_the_study(victim):
+def test_a_worker_who_signs_in_with_the_password_continues_the_study(victim):
     give_password(victim.worker)
     client = Client()
     refused = arrive(client, "first").content.decode()

@@ -124,7 +124,7 @@ def test_only_the_workers_own_bad_verdicts_are_forgiven():
 
 
 @pytest.mark.parametrize("service", [pause_worker, propose_exclusion, exclude_worker])
-def test_what_was_decided_elsewhere_does_not_refuse_a_decision(service):
+def test_a_decision_elsewhere_does_not_refuse_this_one(service):
     campaign, worker = CampaignFactory(), WorkerFactory()
     elsewhere, other = CampaignFactory(), WorkerFactory()
     for pair in [(elsewhere, worker), (campaign, other)]:

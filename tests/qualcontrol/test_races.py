@@ -275,7 +275,7 @@ def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
 @pytest.mark.parametrize(("act", "firsts"), [("judge", 3), ("change", 3), ("withdraw", 2)])
-def test_what_waits_for_the_sample_of_checks_holds_no_check_and_no_task(act, firsts):
+def test_a_transaction_that_waits_for_the_check_share_holds_no_check_and_no_task(act, firsts):
     """Raising the share changes checks. A bad first verdict in a trial, and a withdrawn first
     response, draw others."""
     review = {"first": 1, "trial": 3, "share": 0.0}

@@ -31,7 +31,7 @@ def test_two_installations_have_different_keys(tmp_path):
     assert first != second
 
 
-def test_whoever_is_overtaken_takes_the_key_of_the_first(tmp_path, monkeypatch):
+def test_a_process_that_comes_second_takes_the_key_of_the_first(tmp_path, monkeypatch):
     path = tmp_path / "key"
     make, overtaking = secrets.token_urlsafe, []
 

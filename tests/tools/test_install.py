@@ -38,5 +38,5 @@ def test_the_environment_is_stronger_than_a_file():
     assert dict(uv_settings(listed)) == {"UV_DEFAULT_INDEX": "https://environment.example.org"}
 
 
-def test_what_uv_has_no_word_for_is_left_out():
+def test_options_that_uv_does_not_have_are_left_out():
     assert dict(uv_settings([":env:.disable-pip-version-check='1'", "global.user='true'"])) == {}

@@ -62,7 +62,7 @@ def test_code_is_changed_in_small_ways(tmp_path, code, changes):
 
 
 @pytest.mark.slow
-def test_what_no_test_notices_is_printed(tmp_path):
+def test_mutants_that_no_test_notices_are_printed(tmp_path):
     (tmp_path / "door.py").write_text(MODULE)
     (tmp_path / "test_door.py").write_text(TESTS)
     (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")

@@ -102,7 +102,7 @@ def test_all_tokens_of_an_account_are_withdrawn(ada):
         (["--withdraw", "4711"], "no valid token 4711"),
     ],
 )
-def test_what_is_wrong_with_the_options_for_tokens_is_said(arguments, message):
+def test_wrong_options_for_tokens_are_named(arguments, message):
     with pytest.raises(CommandError, match=message):
         tokens(*arguments)
 

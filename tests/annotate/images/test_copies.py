@@ -281,7 +281,7 @@ def test_a_value_that_is_missing_does_not_hide_the_others(put, value):
     assert abs(copy.getpixel((253, 128)) - 253) < 6
 
 
-def test_what_is_clear_in_a_picture_of_16_bits_becomes_white(put):
+def test_transparent_pixels_of_a_16_bit_picture_become_white(put):
     content = saved(deep("I;16", 65_535), "PNG", transparency=0)
 
     copy = copy_of(put(content, name="images/validation/1.png")).convert("L")

@@ -152,7 +152,7 @@ def test_a_broken_file_is_listed_and_the_rest_goes_on(folder):
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "is not an image|is damaged"),
     ],
 )
-def test_what_cannot_be_shown_is_named_with_its_reason(tmp_path, content, reason):
+def test_a_file_that_cannot_be_shown_is_named_with_its_reason(tmp_path, content, reason):
     path = tmp_path / "0001.png"
     path.write_bytes(content)
 

@@ -70,7 +70,7 @@ def test_comments_and_texts_are_removed_and_the_colour_profile_is_kept(tmp_path)
         assert Picture.open(BytesIO(content)).info["icc_profile"] == profile
 
 
-def test_what_follows_the_end_of_a_jpeg_file_is_dropped(tmp_path):
+def test_bytes_after_the_end_of_a_jpeg_file_are_dropped(tmp_path):
     path = saved(tmp_path / "a.jpg")
     path.write_bytes(path.read_bytes() + b"a film of " + SECRET)
 
@@ -191,7 +191,7 @@ def test_a_format_without_exif_is_unchanged(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA"])
-def test_what_follows_the_pixels_of_a_bmp_file_is_dropped(tmp_path, mode):
+def test_bytes_after_the_pixels_of_a_bmp_file_are_dropped(tmp_path, mode):
     path = tmp_path / "a.bmp"
     Picture.radial_gradient("L").resize((31, 7)).convert(mode).save(path)
     before = path.read_bytes()

@@ -170,7 +170,7 @@ def test_all_can_be_unpicked(client):
     assert "picked_images" not in client.session
 
 
-def test_what_is_no_image_is_not_picked(client):
+def test_unknown_images_are_not_picked(client):
     image = ImageFactory()
 
     client.post("/images/pick/", {"image": ["x", "-1", "9" * 30, str(image.pk + 1000), "²"]})

@@ -107,7 +107,7 @@ def test_page_and_api_give_the_same_bytes(signed_in, release):
 
 
 @pytest.mark.parametrize("address", ["/releases/v2/", "/releases/v1/secrets.json"])
-def test_what_is_not_there_is_not_found(signed_in, release, address):
+def test_missing_files_are_answered_with_404(signed_in, release, address):
     assert signed_in.get(address).status_code == 404
 
 

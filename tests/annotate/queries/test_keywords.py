@@ -113,7 +113,7 @@ def test_the_official_hierarchy_hides_exactly_the_21_parts(official_classes):
     assert run("--hidden") == THE_21_PARTS
 
 
-def test_what_the_hierarchy_calls_parts_of_buildings_is_shown(official_classes):
+def test_parts_of_buildings_in_the_hierarchy_are_shown(official_classes):
     image = ImageFactory()
     for name in ("Television", "Guitar", "Human face", "Tire", "Person", "Building"):
         BoxFactory(image=image, object_class=ObjectClass.objects.get(name=name))

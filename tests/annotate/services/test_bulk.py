@@ -34,7 +34,7 @@ def test_an_empty_block_is_not_the_end():
     assert parts[-1] == b"\xff\xff"
 
 
-def test_what_goes_wrong_in_making_the_stream_is_kept():
+def test_an_error_while_the_stream_is_made_is_raised():
     def blocks():
         yield columns([1])
         raise ValueError("line 3")

@@ -105,7 +105,7 @@ def test_a_first_import_makes_the_keys_anew_and_alike(boxes_file):
 
 @on_postgresql
 @pytest.mark.parametrize("table", ["annotate_box", "annotate_image", "annotate_objectclass"])
-def test_who_is_reading_is_not_disturbed_and_the_boxes_come_in_the_longer_way(
+def test_readers_are_not_disturbed_and_the_boxes_are_imported_in_the_slower_way(
     boxes_file, table, monkeypatch
 ):
     monkeypatch.setattr(bulk, "LOCK_MILLISECONDS", 20)

@@ -57,7 +57,7 @@ def test_a_team_is_told_of_its_own_row(lab):
     assert said == "A campaign named 'zebra' already exists. Choose another name."
 
 
-def test_what_is_proposed_is_free_and_fits(lab):
+def test_a_proposed_name_is_free_and_fits(lab):
     long = "x" * LONGEST
     SelectionFactory(name=long)
     SelectionFactory(name=f"{long[:96]}-lab")

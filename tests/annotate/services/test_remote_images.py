@@ -124,7 +124,7 @@ def test_each_address_is_fetched_once(site, listing):
 
 
 @pytest.mark.django_db
-def test_what_cannot_be_fetched_is_named_with_the_reason(site, listing):
+def test_addresses_that_cannot_be_fetched_are_named_with_the_reason(site, listing):
     site.files = {"/text.jpg": b"no image", "/good.jpg": photograph(form="JPEG")}
 
     said = import_urls(listing("/gone.jpg", "/text.jpg", "/good.jpg"))

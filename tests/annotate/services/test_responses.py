@@ -45,7 +45,7 @@ def test_a_submitted_answer_is_kept_with_its_submission_and_the_time_it_took():
     assert (task.answers_missing, task.places_left) == (2, 2)
 
 
-def test_how_an_answer_was_made_is_kept_where_it_is_known():
+def test_behaviour_is_stored_for_the_answers_that_have_it():
     first, second = TaskFactory.create_batch(2, campaign=CampaignFactory())
     known = {"device": "PHONE", "characters": {"typed": 12}}
 

@@ -125,7 +125,7 @@ def test_a_single_event_is_noticed_once_even_after_it_was_gone(events, monkeypat
     assert sweep(at=NOON + 2 * AGAIN_AFTER) == 0
 
 
-def test_who_switched_a_kind_off_gets_nothing(events, campaign):
+def test_a_user_who_switched_a_kind_off_gets_nothing(events, campaign):
     user = reader()
     choose_emails(user=user, email=user.email, kinds=[])
     events.append(event(campaign))
@@ -281,7 +281,7 @@ def test_a_killed_sender_delays_a_delivery_and_loses_none(campaign):
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.SENT, 2)
 
 
-def test_what_was_switched_off_meanwhile_is_not_sent(campaign):
+def test_a_notice_that_was_switched_off_meanwhile_is_not_sent(campaign):
     with receiver() as found:
         webhook = hook(campaign, found.url)
         send_test(webhook=webhook, at=NOON)
@@ -312,7 +312,7 @@ def test_a_member_who_was_removed_meanwhile_gets_no_waiting_notice(
 
 
 @pytest.mark.parametrize("is_for_one", [False, True])
-def test_who_is_no_operator_any_more_gets_only_the_own_waiting_notices(events, is_for_one):
+def test_a_former_operator_gets_only_their_own_waiting_notices(events, is_for_one):
     user = reader(team=False, is_superuser=True)
     events.append(event(only=user if is_for_one else None))
     sweep(at=NOON)
@@ -323,7 +323,7 @@ def test_who_is_no_operator_any_more_gets_only_the_own_waiting_notices(events, i
     assert len(mail.outbox) == is_for_one
 
 
-def test_who_only_views_since_gets_no_waiting_notice_of_the_campaign(events, campaign):
+def test_a_user_who_became_a_viewer_gets_no_waiting_notice_of_the_campaign(events, campaign):
     user = UserFactory(email="ada@lab.example", team=campaign.team)
     events.append(event(campaign))
     sweep(at=NOON)

@@ -168,7 +168,7 @@ def test_the_table_has_a_line_for_each_metric(judged):
     assert any(line.startswith("one person ") for line in lines)
 
 
-def test_what_is_missing_is_explained(judged):
+def test_missing_tables_are_explained(judged):
     missing = "A coefficient that is missing (–, in JSON null) is not defined"
     table = run("judged", "--resamples", 20)
     none = json.loads(run("judged", "--resamples", 0, "--json"))["notes"]

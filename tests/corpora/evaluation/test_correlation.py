@@ -117,7 +117,7 @@ def shared(sums, _images):
     return sums[..., :1] / sums[..., 1:]
 
 
-def test_what_is_not_defined_has_neither_value_nor_interval():
+def test_an_undefined_figure_has_neither_value_nor_interval():
     flat = Judged(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([0, 0, 1]), np.ones(3))
 
     found = agreement(flat, measured_means("m", [1, 2, 3]), "m", resamples=9, seed=1)

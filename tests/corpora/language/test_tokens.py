@@ -71,7 +71,7 @@ def test_the_pieces_number_the_words_in_their_order(text):
         ("!?", []),
     ],
 )
-def test_what_a_word_is(text, expected):
+def test_texts_are_divided_into_words(text, expected):
     assert written(text) == expected
 
 

@@ -100,7 +100,7 @@ def test_bytes_that_are_no_text_are_named_by_offset_and_line(text, encoding, siz
         files.Text("f", _Slow(before + broken + b"more", size)).read()
 
 
-def test_what_cannot_be_read_is_said_in_a_line(write, tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_read_is_named_in_one_line(write, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_IN_A_LINE", 10)
     endless = write(b"short\n" + b"x" * 11, "long")
     cut = write(gzip.compress(b"text" * 99)[:20], "cut.gz")

@@ -123,7 +123,7 @@ def test_the_same_seed_gives_the_same_bytes(captions, tmp_path):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
-def test_what_a_captions_file_does_not_say_is_named(captions):
+def test_data_that_a_captions_file_does_not_have_are_named(captions):
     numbers = make_report(Inputs(read_dataset(captions))).numbers
 
     assert "does not say who wrote" in numbers["absent"]["workers"]
@@ -169,7 +169,7 @@ def test_any_name_of_a_file_or_a_subset_is_in_the_legends_as_it_is(tmp_path, nam
         assert name in drawn[figure]
 
 
-def test_what_there_is_one_of_is_in_the_singular(tmp_path):
+def test_a_number_of_one_is_in_the_singular(tmp_path):
     captions = captions_json(tmp_path / "small.json", {1: ["A dog."]})
     content = json.loads(captions.read_text())
     content["annotations"][0] |= {"worker": 1, "primed": True}

@@ -95,7 +95,7 @@ def test_the_order_of_the_candidates_does_not_matter(candidates, seed, shuffler,
 
 
 @given(pools, seeds, st.data())
-def test_what_is_chosen_is_chosen_once_and_has_two_classes(candidates, seed, data):
+def test_each_image_is_chosen_once_and_has_two_classes(candidates, seed, data):
     count = data.draw(st.integers(0, available(candidates)))
 
     chosen = choose(candidates, count=count, seed=seed)

@@ -87,7 +87,7 @@ def test_lists_take_the_same_queries_whatever_they_show(
         client.get(f"/campaigns/pilot/{path}")
 
 
-def test_what_is_shown_is_downloaded_without_formulas(client, campaign):
+def test_the_shown_captions_are_downloaded_without_formulas(client, campaign):
     shown = ResponseFactory(task__campaign=campaign, text="=1+1 dogs")
     ResponseFactory(task__campaign=campaign, text="A cat.")
 

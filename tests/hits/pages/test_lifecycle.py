@@ -96,7 +96,7 @@ def publish(campaign):
         (links, {"responses": 5}, 20, 20, 20),
     ],
 )
-def test_what_the_page_says_is_what_exists_afterwards(
+def test_the_numbers_on_the_page_are_those_that_exist_afterwards(
     signed_in, who, make, values, responses, by_own, by_many
 ):
     assignments = by_own if who == "own" else by_many

@@ -101,7 +101,7 @@ def test_a_sync_that_stopped_comes_before_all_else():
     ]
 
 
-def test_what_one_sync_could_not_do_is_counted():
+def test_the_problems_of_the_last_sync_are_counted():
     partly = Sync(started_at=NOON, error="HIT HIT1: no answer", problems=3)
 
     assert sentences(campaign_of(answered=1), last_sync=partly) == [
@@ -152,7 +152,7 @@ def test_a_finished_campaign_lacks_no_money():
 @pytest.mark.parametrize(
     "amount", ["0", "-1", "0.001", "NaN", "Infinity", "1e9", "1e2", "1_0", "much"]
 )
-def test_what_is_no_amount_is_not_added(amount):
+def test_an_invalid_amount_is_not_added(amount):
     campaign = campaign_of(budget=Decimal("5.00"))
 
     with pytest.raises(CommandError, match="amount"):
@@ -183,7 +183,7 @@ def test_a_budget_grows_until_the_campaign_is_finished(capsys):
         call_command("add_to_budget", campaign.slug, "2.50")
 
 
-def test_what_waits_for_a_decision_is_counted():
+def test_proposals_and_appeals_that_wait_for_a_decision_are_counted():
     campaign = campaign_of()
     for _ in range(2):
         Proposal.objects.create(

@@ -305,7 +305,7 @@ def test_a_worker_is_shown_other_tasks_on_a_second_page(client, hit):
     assert {name for name in first if "caption" in name}.isdisjoint(second)
 
 
-def test_what_was_submitted_elsewhere_meanwhile_is_not_asked_for_again(client, hit):
+def test_a_task_that_was_submitted_elsewhere_meanwhile_is_not_shown_again(client, hit):
     fields = form_fields(client.get(address(hit)))
     number = next(name for name in fields if name.startswith("caption-")).removeprefix("caption-")
     ResponseFactory(task=hit.campaign.tasks.get(number=number), worker=account().worker)
@@ -459,7 +459,7 @@ def counted(hit):
     return {f"behaviour-{first.number}": json.dumps(COUNTS)}
 
 
-def test_how_the_answer_was_made_is_kept_with_it(client, hit):
+def test_behaviour_counts_are_stored_with_the_answer(client, hit):
     client.defaults["HTTP_USER_AGENT"] = "Mozilla/5.0 (Linux; Android 14) Chrome/120 Mobile"
 
     answer(client, hit, **counted(hit))
@@ -469,7 +469,7 @@ def test_how_the_answer_was_made_is_kept_with_it(client, hit):
     assert page.device == "PHONE"
 
 
-def test_how_the_answer_was_made_is_not_handed_on_to_the_marketplace(client, hit):
+def test_behaviour_counts_are_not_sent_to_the_marketplace(client, hit):
     page = answer(client, hit, **counted(hit))
 
     assert b"externalSubmit" in page.content
@@ -520,7 +520,7 @@ def test_a_first_answer_confirms_the_sentence_and_counts_the_dots(client):
     assert not any("behaviour" in name for name in TaskPage.objects.get().fields)
 
 
-def test_who_has_submitted_before_is_asked_nothing_more(client):
+def test_a_worker_who_has_submitted_before_is_not_asked_again(client):
     campaign = make_campaign(tasks=2, writing={"confirm": "I write without AI.", "question": True})
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
     known, before = account(), HitFactory(hit_type=hit.hit_type)
@@ -534,7 +534,7 @@ def test_who_has_submitted_before_is_asked_nothing_more(client):
 
 
 @pytest.mark.parametrize("is_imported", [False, True])
-def test_who_saw_no_page_of_this_campaign_is_asked_on_the_first_one(client, is_imported):
+def test_a_worker_is_asked_on_the_first_page_of_the_campaign(client, is_imported):
     campaign = make_campaign(tasks=2, writing={"confirm": "I write without AI.", "question": True})
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
     known = account()

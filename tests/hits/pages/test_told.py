@@ -110,7 +110,7 @@ def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
         assert client.get(address).status_code == 404
 
 
-def test_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
+def test_a_worker_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
     stranger = WorkerAccountFactory().worker
     respond(campaign, stranger, "Waits for its approval", "vague")
 

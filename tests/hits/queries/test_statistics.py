@@ -126,7 +126,7 @@ def test_an_import_is_not_the_pace_of_the_workers(task):
     assert time_left(found, missing=6) == timedelta(hours=6)
 
 
-def test_what_imported_captions_took_says_nothing_of_pay(task):
+def test_the_times_of_imported_captions_do_not_count_as_paid_time(task):
     file = ImportedFile.objects.create(name="captions.csv", at=NOON)
     ResponseFactory(task=task, seconds=1, imported_from=file)
 

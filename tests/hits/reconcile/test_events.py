@@ -135,7 +135,7 @@ def statuses() -> list[str]:
     return list(Assignment.objects.values_list("status", flat=True))
 
 
-def test_what_an_event_names_is_read_and_the_message_deleted(opened, marketplace, queue):
+def test_the_hit_of_an_event_is_read_and_the_message_deleted(opened, marketplace, queue):
     submit(marketplace.fresh_workers(1)[0], opened)
     queue.wait_for(1)
 

@@ -170,7 +170,7 @@ def test_work_of_who_was_erased_gets_the_marketplaces_decision(
     assert reconcile(campaign).api_calls == 1
 
 
-def test_what_was_asked_for_is_not_lost_because_its_worker_was_erased(
+def test_an_assignment_that_is_requested_again_is_not_lost_because_its_worker_was_erased(
     client, marketplace, requester
 ):
     campaign = make_campaign(tasks=1, review={"approve_after_hours": 1})

@@ -106,7 +106,7 @@ def test_an_answer_nobody_can_place_is_kept_and_waits_for_a_person(client, marke
     assert done.hits_created == 1  # the slot that it took is opened anew
 
 
-def test_what_was_sent_but_never_submitted_does_not_count(client, marketplace, requester):
+def test_an_answer_that_was_sent_but_never_submitted_does_not_count(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
@@ -497,7 +497,7 @@ def test_a_hit_that_is_not_full_may_wait_to_be_read(client, marketplace, request
 
 
 @pytest.mark.parametrize("queue_url", ["", "https://queue.example/1"])
-def test_what_waits_since_a_time_to_come_is_read(
+def test_a_hit_that_waits_since_a_future_time_is_read(
     client, marketplace, requester, settings, queue_url
 ):
     """A clock was ahead."""
@@ -512,7 +512,7 @@ def test_what_waits_since_a_time_to_come_is_read(
     assert reconcile(campaign, is_whole=not queue_url, steps=(ingest,)).ingested == 1
 
 
-def test_what_waits_to_be_read_is_read_when_its_time_is_over(
+def test_a_hit_that_waits_to_be_read_is_read_when_its_time_is_over(
     client, marketplace, requester, settings
 ):
     settings.MTURK_READ_WAIT_SECONDS = 600

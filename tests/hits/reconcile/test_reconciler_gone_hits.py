@@ -67,7 +67,7 @@ def test_the_slots_of_a_hit_that_is_gone_are_planned_again(client, marketplace, 
     assert reconcile(campaign).notes == ""
 
 
-def test_what_was_submitted_to_a_hit_before_it_was_deleted_is_read(client, marketplace, requester):
+def test_submissions_to_a_hit_are_read_after_it_was_deleted(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     work(client, marketplace.fresh_workers(1)[0], campaign)
@@ -174,7 +174,7 @@ def test_an_assignment_that_is_gone_is_lost_and_stops_no_payment(client, marketp
 
 
 @pytest.mark.parametrize("hit_status", [HitStatus.OPEN, HitStatus.GONE])
-def test_what_is_lost_and_not_paid_counts_no_more_until_it_is_found(
+def test_an_unpaid_lost_assignment_does_not_count_until_it_is_found(
     client, marketplace, requester, monkeypatch, hit_status
 ):
     """An assignment that is lost with its HIT may have been paid."""
@@ -202,7 +202,7 @@ def test_what_is_lost_and_not_paid_counts_no_more_until_it_is_found(
 
 
 @pytest.mark.parametrize("is_hit_gone", [True, False])
-def test_what_is_lost_with_its_hit_counts_even_if_no_listing_showed_that_before(
+def test_an_assignment_lost_with_its_hit_counts_even_if_no_listing_has_shown_the_loss(
     client, marketplace, requester, monkeypatch, is_hit_gone
 ):
     campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})

@@ -174,7 +174,7 @@ def test_a_strange_reply_about_a_type_is_told(faults, operation):
     assert reconcile(campaign).hits_created == 1
 
 
-def test_what_one_campaigns_replies_do_does_not_stop_the_next(faults, settings):
+def test_strange_replies_to_one_campaign_do_not_stop_the_next(faults, settings):
     """Only the HITs of the first campaign have invalid replies."""
     first, second = make_campaign(tasks=1), make_campaign(tasks=1)
     reconcile(first)

@@ -168,7 +168,7 @@ def test_the_next_sync_continues_what_a_killed_worker_has_left(answered, one_at_
     assert statuses() == [AssignmentStatus.APPROVED] * ANSWERS
 
 
-def test_what_a_share_has_read_costs_no_further_call(answered, one_at_once):
+def test_hits_that_a_share_has_read_cost_no_further_call(answered, one_at_once):
     """The count of the listing says when all is read, so no empty page is asked for."""
     reconcile(answered, at_most=1)
     share = Hit.objects.to_read().get().pk % len(SHARES)

@@ -76,7 +76,7 @@ def refuse(message: str = "Not today.", code: str = "") -> None:
     raise MarketplaceError(message, code, is_refusal=True)
 
 
-def test_what_is_rejected_while_others_are_paid_is_not_paid(campaign, monkeypatch):
+def test_an_assignment_that_is_rejected_while_others_are_paid_is_not_paid(campaign, monkeypatch):
     monkeypatch.setattr("hits.reconcile.settle.TOGETHER", 2)
     last = assignments()[-1]
     before_call(monkeypatch, "approve_assignment", lambda n: reject(last) if n == 1 else None)
@@ -146,7 +146,7 @@ def test_a_payment_that_the_marketplace_refused_may_be_rejected(campaign, monkey
     assert statuses_there(campaign) == ["Rejected", "Approved", "Approved"]
 
 
-def test_what_is_restored_before_the_call_is_paid(campaign):
+def test_an_assignment_that_is_restored_before_the_call_is_paid(campaign):
     first = assignments()[0]
     reject(first)
     first.submission.responses.all().update(status="SUBMITTED")
@@ -197,7 +197,7 @@ def test_one_refused_approval_stops_no_other_and_is_told_until_it_works(campaign
     assert not SyncProblem.objects.exists()
 
 
-def test_what_failed_before_is_tried_last(campaign, monkeypatch):
+def test_assignments_that_failed_before_are_tried_last(campaign, monkeypatch):
     first, asked = assignments()[0], []
     with monkeypatch.context() as patch:
         before_call(patch, "approve_assignment", lambda n: refuse())

@@ -87,7 +87,7 @@ def test_no_task_gets_an_answer_too_many_whoever_returns_their_hit(seed):
     assert recount_places(hits.campaign) == 0
 
 
-def test_who_opens_another_page_of_the_hit_has_returned_the_first():
+def test_a_worker_who_opens_another_page_of_the_hit_has_returned_the_first():
     hits = Hits(tasks=2, hits=1, slots=9)
     hits.open(worker="AWORKER")
     hits.open(worker="AWORKER")

@@ -146,7 +146,7 @@ def stop_in_second_batch(run, lines, monkeypatch, *, batch, **options):
     return out
 
 
-def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch):
+def test_an_import_that_was_cut_off_is_finished_by_the_next_run(campaign, run, monkeypatch):
     lines = [entry("img1"), entry("img2"), entry("img1", "A2"), entry("img2", "A2")]
     out = stop_in_second_batch(run, lines, monkeypatch, batch=2)
     assert Response.objects.count() == 2
@@ -371,7 +371,7 @@ def test_a_name_that_fits_two_images_is_left_out_unless_it_is_ones_own_id(campai
     assert list(found) == ["twin", "391895"]
 
 
-def test_what_an_excluded_worker_wrote_is_discarded(campaign, run):
+def test_imported_captions_of_an_excluded_worker_are_discarded(campaign, run):
     worker = WorkerAccountFactory(marketplace_id="A1").worker
     exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
 

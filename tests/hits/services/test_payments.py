@@ -141,7 +141,7 @@ def test_an_assignment_is_rejected_once_whichever_of_its_responses_is_named(assi
 
 
 @pytest.mark.parametrize("status", ["APPROVED", "REJECTED", "LOST"])
-def test_what_is_decided_cannot_be_rejected(assignment, status):
+def test_a_decided_assignment_cannot_be_rejected(assignment, status):
     discard(responses=responses_of(assignment))
     type(assignment).objects.update(status=status, decided_at=NOON)
 

@@ -113,7 +113,7 @@ def test_an_id_is_kept_as_long_as_one_campaign_needs_it():
 
 
 @pytest.mark.parametrize("need", ["running", "unreleased", "undecided", "bonus", "page"])
-def test_what_is_needed_to_pay_or_answer_a_worker_is_kept(need):
+def test_an_id_that_is_needed_to_pay_or_answer_a_worker_is_kept(need):
     account = WorkerAccountFactory()
     campaign = released(account, name="pilot")
     assignment = Assignment.objects.get()
@@ -190,7 +190,7 @@ def test_the_same_id_at_another_marketplace_is_another_worker():
     assert workers["AONE"] != account.worker_id
 
 
-def test_what_is_stored_in_place_of_an_id_finds_nobody():
+def test_the_text_that_replaces_an_id_finds_nobody():
     account = WorkerAccountFactory(marketplace_id="AONE")
     released(account, name="pilot")
     delete_old_worker_ids(at=LATER)
@@ -352,7 +352,7 @@ def test_an_id_deleted_by_the_schedule_can_be_erased_too():
         worker_named("AONE")
 
 
-def test_who_was_erased_gets_no_place_for_what_they_have_submitted():
+def test_an_erased_worker_gets_no_place_for_an_assignment_that_they_submitted():
     hit = HitFactory(hit_type__campaign=make_campaign(tasks=1), hit_id="HIT1")
     frame = FrameParameters("A1", "HIT1", "AONE", "http://127.0.0.1:8001")
     form = open_page(campaign=hit.campaign, frame=frame, at=NOON).form

@@ -34,7 +34,7 @@ def test_the_hooks_are_not_there_unless_switched_on(marketplace, settings, path)
         ("workers", {"name": "ada", "approved": 10, "rate": 0}),
     ],
 )
-def test_what_a_hook_does_not_understand_is_refused(marketplace, path, body):
+def test_a_hook_refuses_a_body_that_it_does_not_understand(marketplace, path, body):
     response = requests.post(f"{marketplace.url}/test/{path}", json=body)
 
     assert response.status_code == 400

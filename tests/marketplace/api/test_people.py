@@ -133,7 +133,7 @@ def test_a_group_is_changed_closed_and_gets_a_new_link(program):
         ("GET", GROUPS, {}, InterfaceError(), (503, "cannot reach its database")),
     ],
 )
-def test_what_is_no_fault_of_the_keys_is_answered_in_json_too(
+def test_errors_other_than_wrong_keys_are_answered_in_json_too(
     program, monkeypatch, settings, method, path, headers, fails, expected
 ):
     settings.ALLOWED_HOSTS = ["testserver"]
@@ -219,7 +219,7 @@ def test_a_program_says_what_its_hits_belong_to(program):
         {"title": "x"},
     ],
 )
-def test_what_no_page_could_show_is_refused(program, wrong):
+def test_texts_that_no_page_could_show_are_refused(program, wrong):
     offer, address = given_to(program, make_group())
 
     assert program.send("PUT", address, wrong)[0] == 400
@@ -330,7 +330,7 @@ def test_of_two_changes_at_once_neither_undoes_the_other(program, monkeypatch):
     assert (found.organizer, found.contact) == ("Another lab", "help@lab.example")
 
 
-def test_who_can_do_no_more_tasks_is_not_among_the_members(program):
+def test_people_who_can_do_no_tasks_are_not_among_the_members(program):
     """The requester's site counts them to say how many more people to invite."""
     group = make_group()
     offer = make_offer(group, requester=program.requester)

@@ -45,7 +45,7 @@ def test_pages_end_with_an_empty_one_that_has_no_token(client, made):
     assert_pages_hold(pages_of(client, 10), made, 10)
 
 
-def test_what_is_made_while_paging_comes_nowhere_twice(client, made):
+def test_a_row_that_is_created_while_paging_is_listed_once(client, made):
     """Check 46."""
     page = client.list_hits(MaxResults=20)
     seen = [hit["HITId"] for hit in page["HITs"]]

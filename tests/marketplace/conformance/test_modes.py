@@ -167,7 +167,7 @@ def test_masters_cost_five_per_cent_more(client, slots, cost):
     assert cost_of(client, MASTERS, slots=slots) == Decimal(cost)
 
 
-def test_who_is_no_master_costs_no_more(client):
+def test_a_hit_that_excludes_masters_costs_no_more(client):
     without = {**MASTERS, "Comparator": "DoesNotExist"}
 
     assert cost_of(client, without) == Decimal("0.12")

@@ -86,7 +86,9 @@ def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
         ),
     ],
 )
-def test_what_breaks_the_model_is_a_validation_exception(marketplace, operation, parameters, told):
+def test_parameters_that_break_the_model_raise_a_validation_exception(
+    marketplace, operation, parameters, told
+):
     """Check 7."""
     client = marketplace.requester()
 

@@ -38,7 +38,7 @@ def guarded_hit(client, **requirement) -> str:
     ("guarded", "listed", "previews"),
     [("Accept", True, True), ("PreviewAndAccept", True, False), (HIDE, False, False)],
 )
-def test_what_a_requirement_guards(marketplace, client, guarded, listed, previews):
+def test_a_requirement_guards_listing_and_preview(marketplace, client, guarded, listed, previews):
     """Check 36."""
     qualification = new_qualification(client)
     hit_type_id = guarded_hit(

@@ -164,7 +164,7 @@ def test_an_operator_makes_a_requester_and_pays_money_in(operator):
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "0.001", "lots", ""])
-def test_what_is_no_amount_of_money_is_not_paid_in(operator, amount):
+def test_an_invalid_amount_is_not_paid_in(operator, amount):
     requester = make_requester("1.00")
 
     operator.post(f"/operator/requesters/{requester.pk}/money", {"amount": amount})

@@ -149,7 +149,7 @@ def test_signing_up_is_closed_unless_the_operator_opens_it(client, settings):
         ({"country": "XX"}, "country"),
     ],
 )
-def test_what_is_wrong_with_an_account_is_said_at_its_field(client, settings, changes, field):
+def test_an_error_of_an_account_is_shown_at_its_field(client, settings, changes, field):
     account(name="taken", password="five quiet brown horses")
     settings.SIGN_UP_IS_OPEN = True
 

@@ -298,7 +298,7 @@ def test_the_months_with_earnings_are_listed(client, worker):
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-00", "0-1", "999999-01"])
-def test_what_is_no_month_has_no_statement(client, month):
+def test_an_invalid_month_has_no_statement(client, month):
     assert client.get(f"/earnings/{month}").status_code == 404
     assert client.get(f"/earnings/{month}.csv").status_code == 404
 

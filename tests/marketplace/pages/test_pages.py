@@ -166,7 +166,7 @@ def test_the_list_is_searched_by_title(worker, hit_type):
     assert "No HITs match" in client.get("/?q=nothing").content.decode()
 
 
-def test_what_is_available_does_not_count_what_the_worker_did(worker, hit_type):
+def test_the_available_hits_do_not_include_those_that_the_worker_did(worker, hit_type):
     for _ in range(2):
         make_current_hit(hit_type, max_assignments=2)
     submitted(worker, hit_type)

@@ -68,7 +68,7 @@ def test_nobody_joins_without_consent_and_a_name(fields):
     assert not Worker.objects.exists()
 
 
-def test_who_is_invited_reads_that_there_are_no_tasks_before_joining():
+def test_an_invited_person_reads_that_there_are_no_tasks_before_joining():
     group = make_group()
     offer = make_offer(group)
     page = path_of(group_url(group))
@@ -88,7 +88,7 @@ def form_of_joining(group, **fields):
 
 
 @pytest.mark.parametrize("password", ["", "a-long-pass-phrase"])
-def test_who_presses_join_again_before_the_answer_comes_is_signed_in(password):
+def test_a_person_who_presses_join_twice_is_signed_in(password):
     address, fields = form_of_joining(make_group(), password=password)
     Client().post(address, fields)  # The browser drops this answer and its cookie.
     client = Client()
@@ -158,7 +158,7 @@ def test_a_refused_form_signs_nobody_in_while_it_is_carried_out(rf, monkeypatch)
         (False, "Dr. Example sees a number beside your answers, not your name."),
     ],
 )
-def test_who_joins_reads_whether_the_name_is_seen_beside_the_answers(shows_names, said):
+def test_the_invitation_says_whether_the_name_is_seen_beside_the_answers(shows_names, said):
     group = make_group(shows_names=shows_names)
 
     assert said in words_of(Client().get(path_of(group_url(group))))
@@ -399,7 +399,7 @@ def test_work_waits_until_it_is_accepted_whether_somebody_has_read_it_or_not():
     assert not any("not read" in words.lower() or "been read" in words for words in pages)
 
 
-def test_who_takes_their_name_again_is_told_how_to_come_back():
+def test_a_member_who_joins_with_the_same_name_is_told_how_to_come_back():
     group = make_group(language="de")
     client = join(group)
     client.post("/sign-out", {"sure": "yes"})
@@ -413,7 +413,7 @@ def test_who_takes_their_name_again_is_told_how_to_come_back():
 
 
 @pytest.mark.parametrize("password", ["", "several long words"])
-def test_what_is_not_sent_is_deleted_by_the_form_that_signs_out(password):
+def test_unsent_answers_are_deleted_by_the_form_that_signs_out(password):
     """And not by the one after which the site asks: the person may go back to the task."""
     client = join(make_group())
     if password:

@@ -83,7 +83,7 @@ def test_looking_at_the_study_makes_no_account(client, hit_type):
     assert not Worker.objects.exists()
 
 
-def test_who_comes_twice_continues(hit_type):
+def test_a_participant_who_comes_twice_continues(hit_type):
     make_study(hit_type)
     here, elsewhere = Client(), Client()
     first = arrive(here)
@@ -169,7 +169,7 @@ def test_a_returned_hit_does_not_count(client, hit_type):
     assert "0 of 1 tasks done" in client.get(response.url).content.decode()
 
 
-def test_who_finds_nothing_left_can_go_back_with_the_code_for_that(client):
+def test_a_participant_who_finds_no_hit_can_go_back_with_the_code_for_that(client):
     make_study(make_hit_type(), no_work_code="NOWORK")
 
     response = arrive(client)
@@ -187,7 +187,7 @@ def test_without_such_a_code_the_page_says_what_to_do(client):
     assert "return your place in the study there" in arrive(client).content.decode()
 
 
-def test_who_does_not_qualify_is_told_so(client):
+def test_a_participant_who_does_not_qualify_is_told_so(client):
     requirement = {
         "QualificationTypeId": LOCALE,
         "Comparator": "EqualTo",

@@ -224,7 +224,7 @@ def test_two_wrong_answers_lead_to_a_return_and_never_to_a_rejection(world, chec
         )
 
 
-def test_who_does_not_consent_goes_back_with_the_code_for_that(world, checked):
+def test_a_participant_who_does_not_consent_goes_back_with_the_code_for_that(world, checked):
     client, _ = arrive(world, checked, new_id())
 
     page = answer(client, consent="no")

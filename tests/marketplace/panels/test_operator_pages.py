@@ -113,7 +113,7 @@ def test_of_two_operators_who_put_a_study_at_the_panel_at_once_one_is_refused(
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "sNaN", "1E+999999"])
-def test_what_is_no_cost_is_not_confirmed(operator, world, text):
+def test_an_invalid_cost_is_not_confirmed(operator, world, text):
     make_panel_study()
     act(operator, "draft")
 

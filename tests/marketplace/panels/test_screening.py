@@ -79,7 +79,7 @@ def screen_out(world, panel_study) -> None:
     world.complete(submission, "OUT")
 
 
-def test_who_is_screened_out_is_paid_by_the_panel_once_with_a_row(world, screened):
+def test_a_screened_out_participant_is_paid_by_the_panel_once_with_a_row(world, screened):
     screen_out(world, screened)
 
     run(screened, times=3)
@@ -110,7 +110,7 @@ def test_a_screen_out_reduces_no_bonus(world, screened):
     agree(world, screened)
 
 
-def test_who_is_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world, screened):
+def test_a_participant_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world, screened):
     """Somebody corrects the screen-out on the panel's site."""
     client, submission = arrive(world, screened, new_id())
     answer(client, "German")
@@ -130,7 +130,7 @@ def test_who_is_approved_after_a_screen_out_gets_the_reward_and_the_bonus(world,
     assert submission.bonuses == [25]
 
 
-def test_who_is_approved_in_part_gets_what_was_earned_above_the_reward(world, screened):
+def test_a_partly_approved_participant_gets_the_earnings_above_the_reward(world, screened):
     client, submission = arrive(world, screened, new_id())
     answer(client, "German")
     work(client, screened.study, hits=1)
@@ -165,7 +165,7 @@ def test_the_answer_that_lets_in_leads_to_the_tasks_and_counts_once(world, scree
     assert participation.screened_out_at is None
 
 
-def test_who_is_screened_out_cannot_answer_again(world, screened):
+def test_a_screened_out_participant_cannot_answer_again(world, screened):
     client, _ = arrive(world, screened, new_id())
 
     answer(client, "English")

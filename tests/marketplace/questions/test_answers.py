@@ -52,7 +52,7 @@ def test_a_form_with_nothing_but_the_assignment_is_refused():
         ({"choice": "left", "boxes": "[1, 2]"}, ""),
     ],
 )
-def test_what_a_person_wrote_is_told_from_other_values(fields, written):
+def test_a_persons_text_is_told_from_other_values(fields, written):
     document = answers.build((name, [value]) for name, value in fields.items())
 
     assert answers.writing_in(document) == written

@@ -79,7 +79,7 @@ def test_both_versions_are_known(version):
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(broken):
+def test_a_form_that_cannot_be_drawn_is_refused(broken):
     text = form(broken).replace("<Overview><Title>Two questions</Title></Overview>", "")
 
     with pytest.raises(QuestionRefused):
@@ -202,7 +202,7 @@ def test_another_answer_is_checked_as_a_text_is(entered, problem):
     [("5", True), (" -3.5 ", True), ("1e2", True), (".5", True), ("1_0", False), ("nan", False),
      ("inf", False), ("٣", False), ("9" * 6000, True), ("five", False)],
 )  # fmt: skip
-def test_what_counts_as_a_number(text, is_number):
+def test_texts_that_are_numbers(text, is_number):
     numeric = "<FreeTextAnswer><Constraints><IsNumeric/></Constraints></FreeTextAnswer>"
     field = parse_question(form(question("n", numeric))).parts[1]
 
@@ -397,7 +397,7 @@ def test_everyday_patterns_are_decided_on_long_texts(pattern, matches, caplog):
 @pytest.mark.parametrize(
     "pattern", ["(", "[a", "a{2,1}", "x" * 1001, r"\C", "(?<=a+)b", r"(?P<n>a)(?P<n>b)", "*"]
 )
-def test_what_is_no_pattern_is_refused(pattern):
+def test_an_invalid_pattern_is_refused(pattern):
     with pytest.raises(QuestionRefused):
         pattern_check(pattern)
 

@@ -279,7 +279,7 @@ WAYS = [("SQS", AMAZONS), ("SNS", TOPIC)]
         "https://queue.example/1/\r\nHost: x", "https://queue.example/q " + "x" * 2000, TOPIC,
     ],
 )  # fmt: skip
-def test_what_is_no_queue_is_refused_as_such(marketplace, settings, destination):
+def test_an_address_that_is_no_queue_is_refused(marketplace, settings, destination):
     """Even if the operator allows all destinations."""
     settings.NOTIFICATION_DESTINATIONS = ["*"]
     settings.NOTIFICATION_KEYS = ("key", "secret")
@@ -295,7 +295,7 @@ def test_what_is_no_queue_is_refused_as_such(marketplace, settings, destination)
 
 
 @pytest.mark.parametrize("destination", [AMAZONS, "arn:aws:sqs:us-east-1:123456789012:q", "topic"])
-def test_what_is_no_topic_is_refused_as_such(marketplace, destination):
+def test_an_address_that_is_no_topic_is_refused(marketplace, destination):
     client = marketplace.requester()
 
     with pytest.raises(client.exceptions.RequestError, match="not a valid SNS topic ARN"):
@@ -339,7 +339,7 @@ def test_a_server_of_the_operators_own_is_no_way_to_others(marketplace, queue, h
 
 @pytest.mark.parametrize(("transport", "destination"), WAYS)
 @pytest.mark.parametrize("is_beginning", [True, False])
-def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
+def test_notifications_to_allowed_addresses_are_signed_with_the_keys_named_for_them(
     settings, monkeypatch, transport, destination, is_beginning
 ):
     """Never with the operator's own keys, which boto3 would find in the environment."""

@@ -138,7 +138,7 @@ def test_work_for_another_group_after_a_withdrawal_is_not_withdrawn():
     assert Assignment.objects.get(public_id=later).status == AssignmentStatus.SUBMITTED
 
 
-def test_who_withdrew_gets_no_more_tasks_and_withdraws_once():
+def test_a_member_who_withdrew_gets_no_further_tasks_and_withdraws_once():
     group = make_group()
     offer = make_offer(group)
     mia = join(group)

@@ -94,7 +94,7 @@ def test_a_test_handed_in_too_late_counts_for_nothing(marketplace, client):
         score(client, public_id, worker)
 
 
-def test_who_has_a_score_may_try_for_a_better_one_after_the_delay(marketplace, client):
+def test_a_worker_with_a_score_may_try_for_a_better_one_after_the_delay(marketplace, client):
     public_id, worker = with_test(client, RetryDelayInSeconds=3600), marketplace.worker()
     hit_type_id = create_hit_type(client, QualificationRequirements=[at_least(public_id, 100)])
     create_hit(client, hit_type_id, LifetimeInSeconds=86_400)

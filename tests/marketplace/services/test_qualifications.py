@@ -37,7 +37,7 @@ def test_a_place_is_a_country_and_perhaps_a_part_of_it(text, place):
 
 
 @pytest.mark.parametrize("text", ["USA", "U", "US-", "US-PAX", "US PA", "ÜS", "-PA"])
-def test_what_is_no_place(text):
+def test_a_malformed_place_is_refused(text):
     with pytest.raises(ValueError, match="not a country"):
         read_place(text)
 

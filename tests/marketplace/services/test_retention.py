@@ -167,7 +167,7 @@ def test_participants_of_whom_anything_is_known_are_kept(arrive):
     assert kept == set(Worker.objects.all())
 
 
-def test_who_came_to_another_study_since_is_kept_for_a_month_from_then(arrive):
+def test_a_participant_is_kept_for_a_month_after_the_latest_study(arrive):
     """Otherwise a participant could be deleted while reading, or try a failed question again."""
     first = arrive("came twice")
     assignments.give_back(assignment=first, at=NOON)

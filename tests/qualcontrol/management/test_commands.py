@@ -307,7 +307,7 @@ def test_judge_names_a_line_that_is_out_of_the_ordinary(campaign, tmp_path, line
     assert SpotCheck.objects.get().verdict == "GOOD"
 
 
-def test_what_stops_judge_half_way_leaves_its_verdicts_and_the_policy_decides_on_them(
+def test_a_judge_command_that_stops_half_way_keeps_its_verdicts_and_applies_the_policy(
     campaign, tmp_path, monkeypatch
 ):
     careless = WorkerFactory()
@@ -459,7 +459,7 @@ def test_a_campaign_that_is_not_there_is_said_in_a_line(command):
         run(command, "nothing")
 
 
-def test_what_is_excluded_by_hand_shows_as_excluded(campaign):
+def test_a_worker_excluded_by_hand_shows_as_excluded(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
     exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)

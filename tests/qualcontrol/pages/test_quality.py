@@ -58,7 +58,7 @@ def test_the_estimate_comes_with_its_interval_and_its_checks(client):
     assert '<th scope="row">ada</th><td class="number">20</td>' in page
 
 
-def test_what_was_wrong_is_counted_by_its_reason(client, campaign):
+def test_bad_verdicts_are_counted_by_their_reasons(client, campaign):
     verdicts = [("BAD", "too vague"), ("BAD", "a list"), ("BAD", "too vague"), ("GOOD", "")]
     for response, (verdict, reason) in zip(submitted(campaign, 4), verdicts, strict=True):
         judge(response=response, verdict=verdict, reason=reason, reviewer=None, at=NOON)
@@ -71,7 +71,7 @@ def test_what_was_wrong_is_counted_by_its_reason(client, campaign):
     assert "<li><span>too vague</span>" in answer.content.decode()
 
 
-def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
+def test_an_open_decision_links_to_its_worker(client, campaign):
     proposed, paused, excluded = (response.worker for response in submitted(campaign, 3))
     propose_exclusion(campaign=campaign, worker=proposed, reason="many bad ones", at=NOON)
     reason = {"reason": "odd hours", "actor": None, "at": NOON}
@@ -115,7 +115,7 @@ def test_the_policy_is_told_in_words(values, sentence):
     assert sentence in " ".join(policy_in_words(config(review=values), KINDS["caption"]))
 
 
-def test_who_is_never_paused_is_not_told_of_pauses():
+def test_without_pauses_the_page_does_not_mention_them():
     assert "no new tasks" not in " ".join(
         policy_in_words(config(review={"pause_certainty": 1}), KINDS["caption"])
     )

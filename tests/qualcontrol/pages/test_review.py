@@ -207,7 +207,7 @@ def test_good_judges_and_goes_on(client, campaign, reviewer):
     assert (judgement.verdict, judgement.reason, judgement.reviewer) == ("GOOD", "", reviewer)
 
 
-def test_what_was_skipped_stays_skipped_after_a_verdict(client, campaign):
+def test_skipped_items_stay_skipped_after_a_verdict(client, campaign):
     skipped, response = submitted(campaign), submitted(campaign)
 
     fields = {"verdict": "GOOD", "skip": f"{key_of(skipped)} x"}

@@ -211,7 +211,7 @@ def appeal(campaign, worker):
 
 
 @pytest.mark.usefixtures("reviewer")
-def test_what_an_excluded_worker_sent_is_entered(client, campaign, worker):
+def test_a_letter_of_an_excluded_worker_is_recorded(client, campaign, worker):
     exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
     address = reverse("qualcontrol:appeal", args=["pilot", worker.pseudonym])
 

@@ -61,7 +61,7 @@ def test_a_random_check_counts_by_what_others_have_not_seen_of_its_worker(monkey
     assert found.checks == len(drawn)
 
 
-def test_what_was_withdrawn_hides_no_response_that_is_kept(monkeypatch):
+def test_a_withdrawn_response_hides_no_kept_one(monkeypatch):
     """Otherwise checks would seem to have seen all that is left, and none of it could be bad."""
     # The later ones are drawn later.
     monkeypatch.setattr(sampling, "random_order", lambda seed, response: response / 10**6)

@@ -273,7 +273,7 @@ def test_it_is_asked_once(responses, asker, other):
         )
 
 
-def test_what_is_judged_or_discarded_needs_no_opinion(responses, asker, other):
+def test_a_judged_or_discarded_response_needs_no_opinion(responses, asker, other):
     judge(responses[0], "GOOD", other)
     judge(responses[1], "BAD", other)
 

@@ -170,7 +170,7 @@ def test_a_reviewer_is_shown_the_same_until_they_judge_it(campaign):
     assert responses_of(next_of(campaign, 2, reviewer))[0] == first[1].response.pk
 
 
-def test_what_a_reviewer_left_lying_goes_to_another(campaign):
+def test_an_item_that_a_reviewer_abandoned_goes_to_another(campaign):
     [response] = write(campaign, WorkerFactory())
     one, other = UserFactory.create_batch(2)
     next_of(campaign, 1, one)
@@ -179,7 +179,7 @@ def test_what_a_reviewer_left_lying_goes_to_another(campaign):
     assert responses_of(next_of(campaign, 1, other, at=NOON + RESERVED_FOR)) == [response.pk]
 
 
-def test_what_a_reviewer_skipped_is_left_out(campaign):
+def test_items_that_a_reviewer_skipped_are_left_out(campaign):
     write(campaign, WorkerFactory(), 2)
     reviewer = UserFactory()
     [skipped] = next_of(campaign, 1, reviewer)

@@ -161,7 +161,7 @@ def test_nobody_takes_back_a_verdict_that_somebody_has_changed(campaign, respons
     assert last_judged(campaign, ada) is None
 
 
-def test_who_was_outvoted_takes_nothing_back(ada):
+def test_an_outvoted_reviewer_cannot_take_the_verdict_back(ada):
     campaign = CampaignFactory(config={"review": {"reviewers": 2}})
     response = ResponseFactory(task__campaign=campaign)
     judged(response, "GOOD", ada)

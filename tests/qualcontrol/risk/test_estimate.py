@@ -40,7 +40,7 @@ def test_interval_is_that_of_the_beta_distribution(trials, successes):
     assert (low, high) == pytest.approx((expected_low, expected_high), rel=1e-6)
 
 
-def test_what_the_sample_found_bad_is_removed():
+def test_responses_that_the_sample_found_bad_are_removed():
     sample = [Sampled(1, False, good=90, bad=10, written=1000, judged=100)]
 
     found = estimate_share(sample, kept=990, removed=10, unseen=900)

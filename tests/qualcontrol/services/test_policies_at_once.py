@@ -75,7 +75,7 @@ def test_a_worker_resumed_meanwhile_is_not_paused(campaign, worker, risk):
 
 
 @pytest.mark.parametrize("review", [{**NO_REQUIRED_CHECKS, "policy": "propose"}])
-def test_who_is_left_as_they_are_meanwhile_is_not_proposed_again(campaign, worker):
+def test_a_worker_whose_proposal_is_dismissed_meanwhile_is_not_proposed_again(campaign, worker):
     believe(campaign, worker, 0.99)
     decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "proposed"
@@ -85,7 +85,7 @@ def test_who_is_left_as_they_are_meanwhile_is_not_proposed_again(campaign, worke
     assert (acts, state_of(campaign, worker)) == (0, "active")
 
 
-def test_who_is_excluded_and_reinstated_meanwhile_is_left_alone(campaign, worker):
+def test_a_worker_who_is_excluded_and_reinstated_meanwhile_is_left_alone(campaign, worker):
     believe(campaign, worker, 0.99)
 
     def exclude_and_reinstate():
@@ -96,7 +96,7 @@ def test_who_is_excluded_and_reinstated_meanwhile_is_left_alone(campaign, worker
     assert state_of(campaign, worker) == "active"
 
 
-def test_who_is_excluded_meanwhile_is_excluded_once(campaign, worker):
+def test_a_worker_who_is_excluded_meanwhile_is_excluded_once(campaign, worker):
     believe(campaign, worker, 0.99)
 
     acts = decide_while(campaign, by_person(exclude_worker, campaign, worker))
@@ -148,7 +148,7 @@ def test_a_pause_that_a_person_puts_in_place_of_the_policys_is_not_lifted(campai
     assert state_of(campaign, worker) == "paused"
 
 
-def test_who_became_doubtful_again_meanwhile_stays_paused(campaign, worker):
+def test_a_worker_whose_risk_rises_again_meanwhile_stays_paused(campaign, worker):
     believe(campaign, worker, 0.9)
     decide(campaign=campaign, at=NOON)
     believe(campaign, worker, 0.1)

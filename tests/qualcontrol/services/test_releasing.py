@@ -77,7 +77,7 @@ def test_a_response_that_counts_although_it_is_judged_bad_holds_a_release_up(cam
         release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
 
-def test_what_is_open_in_another_campaign_holds_no_release_up(campaign):
+def test_open_questions_of_another_campaign_hold_no_release_up(campaign):
     response = any_response(campaign)
     other = CampaignFactory()
     theirs = ResponseFactory(task__campaign=other, worker=response.worker)
@@ -105,7 +105,7 @@ def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign)
     assert open_questions(campaign) == ["1 response of an excluded worker is not discarded yet"]
 
 
-def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_question():
+def test_captions_before_an_excluded_workers_first_bad_one_are_no_open_question():
     review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": "since_first_bad"}
     campaign = CampaignFactory(config={"review": review})
     judged, unjudged = WorkerFactory.create_batch(2)

@@ -203,7 +203,7 @@ def test_an_unfinished_campaign_is_refused_with_the_list_of_what_is_missing():
     assert not Release.objects.exists()
 
 
-def test_what_is_missing_names_own_images_by_their_files():
+def test_missing_captions_name_own_images_by_their_files():
     campaign = finished_campaign(tasks=1, references=2)
     Image.objects.update(file_name="cups/coffee_b.jpg")
     discard(responses=list(campaign.tasks.get().responses.all()[:2]))

@@ -97,7 +97,7 @@ def test_learning_again_without_changes_writes_nothing(campaign, django_assert_n
     assert LearnedValues.objects.values().get() == before
 
 
-def test_what_an_earlier_model_learned_is_learned_anew(campaign):
+def test_parameters_of_an_earlier_model_are_learned_anew(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
     learn(campaign=campaign)
@@ -154,7 +154,7 @@ acts = st.lists(
 
 @few_examples
 @given(acts=acts)
-def test_what_is_kept_is_what_a_recount_gives(acts):
+def test_the_stored_counts_equal_those_of_a_recount(acts):
     campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
     workers = WorkerFactory.create_batch(3)
     for act, number in acts:

@@ -371,7 +371,7 @@ def slot_crowd(*browsers: SlotBrowser) -> list[Member]:
     return [Member(f"w{n}", browser, hand, weight=1.0) for n, browser in enumerate(browsers)]
 
 
-def test_who_was_offered_nothing_looks_again_once_a_hit_is_given_back():
+def test_a_simulated_worker_without_a_hit_looks_again_once_one_is_returned():
     slot = OneSlot()
     able, unable = slot.browser(), slot.browser(has_work=False)
     was_refused = threading.Event()
@@ -385,7 +385,7 @@ def test_who_was_offered_nothing_looks_again_once_a_hit_is_given_back():
     assert (outcome.total, outcome.found_nothing) == (1, 1)
 
 
-def test_who_came_when_nothing_was_offered_works_when_there_is_something():
+def test_a_simulated_worker_who_came_too_early_works_when_a_hit_is_offered():
     slot = OneSlot()
     crowd = slot_crowd(slot.browser())
     slot.is_open = False

@@ -27,7 +27,7 @@ def boxes(words, number):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_all_say_holds(method):
+def test_a_label_that_all_workers_give_is_the_result(method):
     said = {"1": [4], "3": [4, 5], "6": "scene"}
 
     (words,) = aggregate([Answers([1, 2, 3], [said] * 3)], method)
@@ -245,7 +245,7 @@ def test_error_rates_and_shares_are_those_that_the_votes_were_drawn_with():
     assert found.error_rates.sum(axis=2) == pytest.approx(np.ones((8, 2)))
 
 
-def test_who_is_often_right_outweighs_a_majority_who_are_not():
+def test_a_worker_who_is_often_right_outweighs_a_majority_who_are_not():
     truths, said = voters(accuracy=[0.95] * 4 + [0.1] * 8, questions=400)
 
     counted = (vote_shares(said).argmax(axis=1) == truths).mean()

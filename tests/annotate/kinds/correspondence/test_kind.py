@@ -322,7 +322,7 @@ def test_an_answer_without_a_word_is_refused():
 
 
 @pytest.mark.parametrize("value", ["box:0", "box:x", "dog", "scene scene"])
-def test_what_is_no_box_of_the_image_is_refused(value):
+def test_a_number_without_a_box_is_refused(value):
     task = task_with_boxes()
 
     assert problem_of(task, full_answer(task) | answer(task, w2=value)).code == "strange"
@@ -379,7 +379,7 @@ def test_agreement_is_the_mean_overlap_with_the_others():
     assert shares == {7: 0.5, 8: 0.5, 9: 0.0}
 
 
-def test_who_answered_alone_has_no_agreement():
+def test_a_worker_who_answered_alone_has_no_agreement():
     assert KIND.agreements({7: {"1": [1]}}) == {}
 
 

@@ -136,7 +136,7 @@ def test_a_caption_that_lacks_an_answer_is_named():
         release(campaign)
 
 
-def test_what_is_discarded_later_does_not_change_a_release(tmp_path):
+def test_a_later_discard_does_not_change_a_release(tmp_path):
     campaign = linked_campaign()
     made = release(campaign)
     before = files_of(made, tmp_path / "before")

@@ -135,7 +135,7 @@ def test_the_fields_of_an_answer_hold_it(answer):
 
 
 @pytest.mark.parametrize("value", ["", "0", "6", "55", "²", "true", "-1", "5 "])
-def test_what_is_not_on_the_scale_is_no_rating(value):
+def test_a_value_outside_the_scale_is_no_rating(value):
     assert parse({"true-1-7": value}, captions=1, task=7, scales=SCALES) == {}
 
 

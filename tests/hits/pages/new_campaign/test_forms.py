@@ -24,7 +24,7 @@ from tests.hits.pages.new_campaign.entries import BARE, ENTRIES, field_of, page_
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
-def test_what_is_not_valid_is_kept_and_explained(signed_in, draft):
+def test_an_invalid_value_is_kept_and_explained(signed_in, draft):
     answer = save(signed_in, draft, "reward", hit__reward="a dime")
     again = signed_in.get(page_of(draft, "reward")).content.decode()
 

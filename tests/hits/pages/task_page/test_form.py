@@ -36,7 +36,7 @@ def test_rubbish_is_left_out(raw):
     assert read_counts(raw) == {}
 
 
-def test_what_is_too_great_is_cut():
+def test_counts_that_are_too_great_are_cut():
     found = read_counts('{"times_left": 1e300, "characters": {"typed": 1e99, "pasted": 2.9}}')
 
     assert found == {"times_left": GREATEST, "characters": {"typed": GREATEST, "pasted": 2}}

@@ -178,7 +178,7 @@ def test_a_signal_reaches_the_program(tmp_path):
         (["--endpoint", "lab", "--", "true"], 1, "no address"),
     ],
 )
-def test_what_cannot_be_run_is_said_in_one_line(arguments, status, message):
+def test_a_program_that_cannot_be_run_is_named_in_one_line(arguments, status, message):
     done = run(*arguments)
 
     assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), done.stderr

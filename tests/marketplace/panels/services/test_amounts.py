@@ -92,7 +92,7 @@ def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world
     assert "Not yet paid out $5.00" in page
 
 
-def test_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there):
+def test_a_participant_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there):
     panel_study = make_panel_study(hits=1)
     worker = make_worker()
     before = clock.now() - timedelta(hours=1)
@@ -106,7 +106,7 @@ def test_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there
     assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
-def test_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, there):
+def test_a_participant_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, there):
     """The panel refuses the draft, and people come by a link of ours meanwhile."""
     there.fault = lambda method, path, when: 400 if path.endswith("/studies/") else None
     panel_study = make_panel_study(hits=1)
@@ -127,7 +127,7 @@ def test_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, t
     assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
-def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, there):
+def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, there):
     """Somebody who came by a link of ours, and later takes a place in the same study."""
     panel_study = make_panel_study(hits=2)
     participant = new_id()
@@ -176,7 +176,7 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
 
 
-def test_who_holds_no_place_at_the_panel_is_paid_by_hand(world, there):
+def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, there):
     panel_study = make_panel_study(hits=1)
     publish(panel_study)
     run(panel_study)
@@ -195,7 +195,7 @@ def test_who_holds_no_place_at_the_panel_is_paid_by_hand(world, there):
     erase_worker(worker=worker, at=clock.now())
 
 
-def test_who_takes_a_place_after_a_payout_is_not_paid_again(world, there):
+def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world, there):
     """They came by a link of ours while the study was at the panel."""
     panel_study = make_panel_study(hits=2)
     publish(panel_study)

@@ -52,7 +52,7 @@ def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(wor
     assert money.balances() == {}
 
 
-def test_who_earned_less_than_the_reward_gets_no_bonus(world, there):
+def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, there):
     panel_study = make_panel_study(hits=1, per_hit="0.00", reward="1.50")
     publish(panel_study)
     submission = participate(world, panel_study, new_id(), hits=1)

@@ -146,7 +146,9 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_appro
     assert "This account is closed." in panel_study.problem
 
 
-def test_who_leaves_early_is_asked_to_return_and_paid_for_what_is_approved(world, there, settings):
+def test_a_participant_who_leaves_early_is_asked_to_return_and_paid_for_approved_work(
+    world, there, settings
+):
     panel_study = make_panel_study()
     publish(panel_study)
     client, submission = arrive(world, panel_study, new_id())
