@@ -47,7 +47,7 @@ def problem_of(answer, status):
 
 
 @pytest.fixture
-def complete():
+def complete_campaign():
     """A complete campaign of one image with one reference and a baseline."""
     campaign = CampaignFactory(slug="pilot", config={"references": 1, "review": {"share": 0}})
     task = TaskFactory(campaign=campaign)

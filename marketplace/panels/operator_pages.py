@@ -107,7 +107,6 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
         "batches": at_panel.batches.order_by("-pk")[:50],
         "unclear": [(batch, _both_sides(batch)) for batch in unclear],
         "sides": list(_compare(amounts.recorded(at_panel), there)),
-        "there": there,
         "subscriptions": subscriptions,
         "hook_address": rounds.address(),
         "seconds": settings.PROLIFIC_SECONDS,
@@ -203,12 +202,12 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
     reason = request.POST.get("reason", "")[:2000]
     steps: dict[str, tuple[Callable[[], None], str]] = {
         "approve": (
-            lambda: submissions.approve_by_hand(submission=submission, there=prolific(), at=at),
+            lambda: submissions.approve_by_hand(submission=submission, panel=prolific(), at=at),
             "The panel was asked to approve the submission.",
         ),
         "return": (
             lambda: submissions.ask_by_hand(
-                submission=submission, reason=reason, there=prolific(), at=at
+                submission=submission, reason=reason, panel=prolific(), at=at
             ),
             "The participant was asked to return the submission.",
         ),
@@ -217,7 +216,7 @@ def panel_submission_action(request: OperatorRequest, slug: str, pk: int) -> Htt
                 submission=submission,
                 category=request.POST.get("category", ""),
                 reason=reason,
-                there=prolific(),
+                panel=prolific(),
             ),
             "Rejected. The participant reads your reason.",
         ),
@@ -238,14 +237,14 @@ def panel_batch_action(request: OperatorRequest, slug: str, pk: int) -> HttpResp
     action = request.POST.get("action", "")
     if action == "read":
         with logged_with_message(request, "panel: read bonuses", str(batch), "Read."):
-            bonuses.read_bonuses(batch=batch, there=prolific())
+            bonuses.read_bonuses(batch=batch, panel=prolific())
     elif action in ("paid", "unpaid"):
         success = "Recorded as paid." if action == "paid" else "The bonuses become due again."
         with logged_with_message(request, f"panel: {action} batch", str(batch), success):
             bonuses.decide_unclear(
                 batch=batch,
                 was_paid=action == "paid",
-                there=prolific(),
+                panel=prolific(),
                 operator=request.user.get_username(),
                 at=clock.now(),
             )

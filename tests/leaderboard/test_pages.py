@@ -292,15 +292,18 @@ def test_a_submission_that_waits_says_how_many_are_before_it(client, challenge, 
 
 
 def test_the_owner_is_told_if_nothing_is_scored(researcher, challenge, results):
+    def is_warned():
+        page = researcher.get("/challenges/kites/manage/").content.decode()
+        return "nothing is being scored" in page
+
     make_submission(challenge, make_submitter(), results(), at=timezone.now())
-    warning = "nothing is being scored"
-    assert warning not in researcher.get("/challenges/kites/manage/").content.decode()
-
+    when_new = is_warned()
     Submission.objects.update(due_at=timezone.now() - LONG)
-    assert warning in researcher.get("/challenges/kites/manage/").content.decode()
-
+    when_it_has_waited = is_warned()
     take(at=timezone.now())
-    assert warning not in researcher.get("/challenges/kites/manage/").content.decode()
+    while_it_is_scored = is_warned()
+
+    assert (when_new, when_it_has_waited, while_it_is_scored) == (False, True, False)
 
 
 def test_a_refused_file_is_answered_with_the_mistake_and_does_not_count(client, challenge):

@@ -64,13 +64,13 @@ def paid_out(participation: Participation) -> Decimal:
 def last_payout() -> Subquery:
     """The key of the last payout that paid for a participation: of somebody who came before they
     took a place at the panel, and whose submission there was not known yet."""
-    there = PanelSubmission.objects.filter(participation=OuterRef(OuterRef("pk")))
-    had_a_place = there.filter(started_at__lte=OuterRef(OuterRef("started_at")))
+    of_panel = PanelSubmission.objects.filter(participation=OuterRef(OuterRef("pk")))
+    had_a_place = of_panel.filter(started_at__lte=OuterRef(OuterRef("started_at")))
     payouts = Transfer.objects.filter(
         ~Exists(had_a_place),
         kind=TransferKind.PAYOUT,
         worker=OuterRef("worker"),
-        made_at__lt=Subquery(there.order_by("known_since").values("known_since")[:1]),
+        made_at__lt=Subquery(of_panel.order_by("known_since").values("known_since")[:1]),
     )
     # What it paid has lower keys. A late automatic approval is dated before it, when it was due.
     return Subquery(payouts.order_by("-pk").values("pk")[:1])
@@ -218,12 +218,12 @@ PAYABLE = [
 def participations_by_panel() -> QuerySet[Participation]:
     """Participations that the panel pays: of people with a submission there, and of those who came
     since the study was last read there, who may hold a place."""
-    there = PanelSubmission.objects.filter(participation=OuterRef("pk"))
+    of_panel = PanelSubmission.objects.filter(participation=OuterRef("pk"))
     may_hold_a_place = Q(started_at__gte=F("study__at_panel__created_at"))
     may_hold_a_place &= ~Q(study__at_panel__external_id="")
     read_at = "study__at_panel__read_at"
     may_hold_a_place &= Q(**{read_at: None}) | Q(**{f"{read_at}__lte": F("started_at")})
-    return Participation.objects.filter(may_hold_a_place | Exists(there))
+    return Participation.objects.filter(may_hold_a_place | Exists(of_panel))
 
 
 def credits_by_panel(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:

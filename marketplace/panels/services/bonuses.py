@@ -133,24 +133,24 @@ def _settled(
         yield submission, participation
 
 
-def go_on_with_batches(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
+def go_on_with_batches(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
     """Take each open batch one step on."""
     for batch in panel_study.batches.filter(state=BatchState.PLANNED).order_by("pk"):
-        set_up(batch=batch, there=there, at=at)
+        set_up(batch=batch, panel=panel, at=at)
     for batch in panel_study.batches.filter(state=BatchState.SET_UP).order_by("pk"):
-        pay(batch=batch, there=there, at=at)
+        pay(batch=batch, panel=panel, at=at)
     _give_up_lost_requests(panel_study, at)
     for batch in panel_study.batches.filter(state=BatchState.SENT).order_by("pk"):
-        confirm(batch=batch, there=there, at=at)
+        confirm(batch=batch, panel=panel, at=at)
 
 
-def set_up(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
+def set_up(*, batch: BonusBatch, panel: Prolific, at: datetime) -> None:
     """Hand the list to the panel, which pays nothing yet: this can be repeated."""
     rows = batch.payments.select_related("submission").order_by("pk")
     amounts = {row.submission.external_id: row.amount for row in rows}
     planned = BonusBatch.objects.filter(pk=batch.pk, state=BatchState.PLANNED)
     try:
-        made = there.set_up_bonuses(batch.panel_study.external_id, amounts)
+        made = panel.set_up_bonuses(batch.panel_study.external_id, amounts)
     except PanelRefused as error:
         planned.update(state=BatchState.REFUSED, problem=str(error), ended_at=at)
         raise
@@ -163,11 +163,11 @@ def set_up(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     )
 
 
-def pay(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
+def pay(*, batch: BonusBatch, panel: Prolific, at: datetime) -> None:
     """Send the request that pays, once. If the panel has paid bonuses that are not recorded here,
     as after a restored backup, a person decides instead."""
     mine = BonusBatch.objects.filter(pk=batch.pk)
-    has_unrecorded = _has_unrecorded(batch, there)
+    has_unrecorded = _has_unrecorded(batch, panel)
     # The round may have begun long ago, and others count from the request.
     sending_at = max(at, clock.now())
     if has_unrecorded:
@@ -184,7 +184,7 @@ def pay(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     batch.refresh_from_db()
     sending = mine.filter(state=BatchState.SENDING)
     try:
-        there.pay_bonuses(batch.external_id)
+        panel.pay_bonuses(batch.external_id)
     except PanelRefused as error:
         sending.update(state=BatchState.REFUSED, problem=str(error), ended_at=at)
         raise
@@ -194,13 +194,13 @@ def pay(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
     sending.update(state=BatchState.SENT)
 
 
-def _has_unrecorded(batch: BonusBatch, there: Prolific) -> bool:
+def _has_unrecorded(batch: BonusBatch, panel: Prolific) -> bool:
     """Whether the panel lists more bonuses for one of the submissions than were ever sent."""
     sent = PanelPayment.objects.filter(batch__sending_at__isnull=False).exclude(
         batch__state=BatchState.REFUSED
     )
     for payment in batch.payments.select_related("submission").order_by("pk"):
-        listed = sum(there.bonuses_of(payment.submission.external_id), NOTHING)
+        listed = sum(panel.bonuses_of(payment.submission.external_id), NOTHING)
         if listed > sum_of(sent.filter(submission=payment.submission)):
             return True
     return False
@@ -216,21 +216,21 @@ def _give_up_lost_requests(panel_study: PanelStudy, at: datetime) -> None:
             )
 
 
-def read_bonuses(*, batch: BonusBatch, there: Prolific) -> bool:
+def read_bonuses(*, batch: BonusBatch, panel: Prolific) -> bool:
     """Read the participants' bonuses at the panel; return whether they contain this batch's."""
     is_paid = True
     for payment in batch.payments.select_related("submission").order_by("pk"):
         submission = payment.submission
-        total = sum(there.bonuses_of(submission.external_id), NOTHING)
+        total = sum(panel.bonuses_of(submission.external_id), NOTHING)
         PanelSubmission.objects.filter(pk=submission.pk).update(bonuses_there=total)
         is_paid &= total >= paid_bonuses(submission) + payment.amount
     return is_paid
 
 
-def confirm(*, batch: BonusBatch, there: Prolific, at: datetime) -> None:
+def confirm(*, batch: BonusBatch, panel: Prolific, at: datetime) -> None:
     """Record a batch as paid once the panel lists its bonuses; leave it to a person if the panel
     does not list them in time."""
-    if read_bonuses(batch=batch, there=there):
+    if read_bonuses(batch=batch, panel=panel):
         _end_as_paid(batch, from_state=BatchState.SENT, at=at)
     elif batch.sending_at and at - batch.sending_at >= settings.PROLIFIC_BONUS_SETTLES:
         BonusBatch.objects.filter(pk=batch.pk, state=BatchState.SENT).update(
@@ -250,7 +250,7 @@ def _end_as_paid(
 
 
 def decide_unclear(
-    *, batch: BonusBatch, was_paid: bool, there: Prolific, operator: str, at: datetime
+    *, batch: BonusBatch, was_paid: bool, panel: Prolific, operator: str, at: datetime
 ) -> None:
     """A person's decision on a batch whose answer was lost; raises StudyRefused.
 
@@ -268,7 +268,7 @@ def decide_unclear(
             f"The panel may still be paying. Decide {minutes} minutes after the request at the "
             "earliest."
         )
-    if _lists_any(batch, there):
+    if _lists_any(batch, panel):
         raise StudyRefused(
             "The panel lists at least one of these bonuses as paid, so the batch was paid."
         )
@@ -277,8 +277,8 @@ def decide_unclear(
     )
 
 
-def _lists_any(batch: BonusBatch, there: Prolific) -> bool:
-    read_bonuses(batch=batch, there=there)
+def _lists_any(batch: BonusBatch, panel: Prolific) -> bool:
+    read_bonuses(batch=batch, panel=panel)
     return any(
         payment.submission.bonuses_there > paid_bonuses(payment.submission)
         for payment in batch.payments.select_related("submission")

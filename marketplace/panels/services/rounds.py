@@ -57,7 +57,7 @@ def run_round(*, panel_study: PanelStudy, at: datetime) -> None:
     if unreadable:
         problems = [f"Prolific's answer on submissions cannot be read: {', '.join(unreadable)}."]
     problems += [
-        *_tried(lambda: submissions.act(panel_study=panel_study, there=prolific(), at=at)),
+        *_tried(lambda: submissions.act(panel_study=panel_study, panel=prolific(), at=at)),
         *_tried(lambda: _bonuses(panel_study, prolific(), at)),
     ]
     # Until all submissions can be read, some people would seem to hold no place at the panel.
@@ -65,10 +65,10 @@ def run_round(*, panel_study: PanelStudy, at: datetime) -> None:
 
 
 def _read(panel_study: PanelStudy, at: datetime) -> list[str]:
-    there = prolific()
+    panel = prolific()
     make_draft(panel_study=panel_study, at=at)
     try:
-        study = there.study(panel_study.external_id)
+        study = panel.study(panel_study.external_id)
     except PanelNotFound as error:
         if forget_draft(panel_study=panel_study):
             raise PanelRefused("The draft was deleted at Prolific. Create it again.") from error
@@ -77,12 +77,12 @@ def _read(panel_study: PanelStudy, at: datetime) -> list[str]:
         status=study.status, places=study.places or F("places")
     )
     panel_study.refresh_from_db()
-    return submissions.read_back(panel_study=panel_study, there=there, at=at)
+    return submissions.read_back(panel_study=panel_study, panel=panel, at=at)
 
 
-def _bonuses(panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
+def _bonuses(panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
     bonuses.plan_batch(panel_study=panel_study, at=at)
-    bonuses.go_on_with_batches(panel_study=panel_study, there=there, at=at)
+    bonuses.go_on_with_batches(panel_study=panel_study, panel=panel, at=at)
 
 
 def _tried(step: Callable[[], None]) -> list[str]:
@@ -173,13 +173,13 @@ def subscribe() -> list[Subscription]:
             "Make one with marketplace_panel_hooks --new-secret."
         )
     unsubscribe()
-    there = prolific()
-    return [there.subscribe(event, address()) for event in EVENTS]
+    panel = prolific()
+    return [panel.subscribe(event, address()) for event in EVENTS]
 
 
 def unsubscribe() -> int:
     """Remove the subscriptions to this site; return their number."""
-    there, mine = prolific(), subscriptions()
+    panel, mine = prolific(), subscriptions()
     for subscription in mine:
-        there.unsubscribe(subscription.id)
+        panel.unsubscribe(subscription.id)
     return len(mine)

@@ -129,11 +129,11 @@ def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
     """
     if panel_study.external_id:
         return
-    there, study = prolific(), panel_study.study
-    study_there = there.find_study(panel_study.reference) or there.create_draft(
+    panel, study = prolific(), panel_study.study
+    draft = panel.find_study(panel_study.reference) or panel.create_draft(
         panel_study, url=panel_url(study), codes=codes_of(study)
     )
-    _note(panel_study, study_there, at)
+    _note(panel_study, draft, at)
 
 
 def forget_draft(*, panel_study: PanelStudy) -> bool:
@@ -150,13 +150,13 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
 
     Before the study is published, the cost includes the most screen-outs.
     """
-    there = prolific()
-    balance = there.balance() if settings.PROLIFIC_WORKSPACE else None
+    panel = prolific()
+    balance = panel.balance() if settings.PROLIFIC_WORKSPACE else None
     parts = [(panel_study.reward, places)]
     if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
         parts.append((panel_study.screen_out_reward, panel_study.screen_out_places))
     try:
-        total = sum((there.cost(reward=reward, places=n) for reward, n in parts), Decimal(0))
+        total = sum((panel.cost(reward=reward, places=n) for reward, n in parts), Decimal(0))
         is_theirs = True
     except PanelRefused:
         total = sum((cost_of(reward=reward, places=n).total for reward, n in parts), Decimal(0))
@@ -177,11 +177,11 @@ def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> Non
     """
     if not panel_study.external_id:
         raise StudyRefused("There is no draft at the panel yet. Create it first.")
-    there = prolific()
-    now = there.study(panel_study.external_id)
+    panel = prolific()
+    now = panel.study(panel_study.external_id)
     if now.status == StudyStatus.UNPUBLISHED:
         _check(offer(panel_study=panel_study, places=panel_study.places), confirmed)
-        now = there.transition(panel_study.external_id, StudyAction.PUBLISH)
+        now = panel.transition(panel_study.external_id, StudyAction.PUBLISH)
     _note(panel_study, now, at)
 
 
@@ -213,17 +213,17 @@ def add_places(*, panel_study: PanelStudy, places: int, confirmed: Decimal, at: 
     _note(panel_study, prolific().set_places(panel_study.external_id, places), at)
 
 
-def _note(panel_study: PanelStudy, study_there: StudyThere, at: datetime) -> None:
+def _note(panel_study: PanelStudy, draft: StudyThere, at: datetime) -> None:
     values: dict[str, Any] = {
-        "external_id": study_there.id,
-        "status": study_there.status,
+        "external_id": draft.id,
+        "status": draft.status,
         "read_next_at": at,
     }
     # Of two drafts that were made at the same time, the first stays the study's.
     mine = PanelStudy.objects.filter(pk=panel_study.pk, external_id=panel_study.external_id)
     if not panel_study.external_id:
         values["created_at"] = at
-    if study_there.places:
-        values["places"] = study_there.places
+    if draft.places:
+        values["places"] = draft.places
     mine.update(problem="", **values)
     panel_study.refresh_from_db()

@@ -133,10 +133,10 @@ def _of_complete_work(facts: Facts, *, at: datetime, within: timedelta) -> Decis
     return Decision(Step.ASK_A_PERSON, "All of the participant's HITs were rejected.")
 
 
-def read_back(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> list[str]:
+def read_back(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> list[str]:
     """Store the panel's submissions, and record the rewards of approved ones; return the ids of
     those that cannot be read."""
-    rows, unreadable = there.submissions(panel_study.external_id)
+    rows, unreadable = panel.submissions(panel_study.external_id)
     participations = _participations(panel_study, rows)
     stored = {submission.external_id: submission for submission in panel_study.submissions.all()}
     rewarded = set(
@@ -214,7 +214,7 @@ def _participations(
     }
 
 
-def act(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
+def act(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
     """Approve, ask to return, or leave to a person what awaits its review."""
     waiting = panel_study.submissions.filter(status=SubmissionStatus.AWAITING_REVIEW)
     approved: list[PanelSubmission] = []
@@ -231,8 +231,8 @@ def act(*, panel_study: PanelStudy, there: Prolific, at: datetime) -> None:
         elif decision.step == Step.ASK_TO_RETURN:
             asked.append((submission, decision))
     refusals = [
-        *_approve_all(approved, there, at),
-        *_ask_all_to_return(asked, there, at),
+        *_approve_all(approved, panel, at),
+        *_ask_all_to_return(asked, panel, at),
     ]
     if refusals:
         raise refusals[-1]
@@ -269,7 +269,7 @@ def _is_due(asked_at: datetime | None, at: datetime) -> bool:
 
 
 def _approve_all(
-    submissions: Sequence[PanelSubmission], there: Prolific, at: datetime
+    submissions: Sequence[PanelSubmission], panel: Prolific, at: datetime
 ) -> list[PanelRefused]:
     """Approve them; return the refusals.
 
@@ -280,66 +280,66 @@ def _approve_all(
         return []
     if len(submissions) <= MOST_APPROVALS:
         try:
-            _approve(submissions, there, at)
+            _approve(submissions, panel, at)
             return []
         except PanelRefused as error:
             if len(submissions) == 1:
                 return [error]
     half = (len(submissions) + 1) // 2
     return [
-        *_approve_all(submissions[:half], there, at),
-        *_approve_all(submissions[half:], there, at),
+        *_approve_all(submissions[:half], panel, at),
+        *_approve_all(submissions[half:], panel, at),
     ]
 
 
-def _approve(submissions: Sequence[PanelSubmission], there: Prolific, at: datetime) -> None:
+def _approve(submissions: Sequence[PanelSubmission], panel: Prolific, at: datetime) -> None:
     """Approve in one request. An approval that is repeated changes nothing at the panel."""
     keys = [submission.pk for submission in submissions]
     PanelSubmission.objects.filter(pk__in=keys).update(approve_asked_at=at)
-    there.approve([submission.external_id for submission in submissions])
+    panel.approve([submission.external_id for submission in submissions])
 
 
 def _ask_all_to_return(
-    asked: Sequence[tuple[PanelSubmission, Decision]], there: Prolific, at: datetime
+    asked: Sequence[tuple[PanelSubmission, Decision]], panel: Prolific, at: datetime
 ) -> list[PanelRefused]:
     """Ask them all; return the refusals."""
     refusals = []
     for submission, decision in asked:
         try:
-            _ask_to_return(submission, decision, there, at)
+            _ask_to_return(submission, decision, panel, at)
         except PanelRefused as error:
             refusals.append(error)  # The others are asked all the same.
     return refusals
 
 
 def _ask_to_return(
-    submission: PanelSubmission, decision: Decision, there: Prolific, at: datetime
+    submission: PanelSubmission, decision: Decision, panel: Prolific, at: datetime
 ) -> None:
     mine = PanelSubmission.objects.filter(pk=submission.pk)
     mine.update(return_asked_at=at)
     try:
-        there.ask_to_return(submission.external_id, decision.reason)
+        panel.ask_to_return(submission.external_id, decision.reason)
     except (PanelRefused, PanelUnclear):
         # The next round asks again.
         mine.update(return_asked_at=submission.return_asked_at)
         raise
 
 
-def approve_by_hand(*, submission: PanelSubmission, there: Prolific, at: datetime) -> None:
+def approve_by_hand(*, submission: PanelSubmission, panel: Prolific, at: datetime) -> None:
     """Approve what a person has looked at; raises StudyRefused, PanelRefused, PanelUnclear."""
     _check_waiting(submission)
-    _approve([submission], there, at)
+    _approve([submission], panel, at)
 
 
-def ask_by_hand(*, submission: PanelSubmission, reason: str, there: Prolific, at: datetime) -> None:
+def ask_by_hand(*, submission: PanelSubmission, reason: str, panel: Prolific, at: datetime) -> None:
     """Ask a participant to return the submission, with the reason that they read."""
     _check_waiting(submission)
     if not reason.strip():
         raise StudyRefused("Write the reason that the participant reads.")
-    _ask_to_return(submission, Decision(Step.ASK_TO_RETURN, reason.strip()), there, at)
+    _ask_to_return(submission, Decision(Step.ASK_TO_RETURN, reason.strip()), panel, at)
 
 
-def reject(*, submission: PanelSubmission, category: str, reason: str, there: Prolific) -> None:
+def reject(*, submission: PanelSubmission, category: str, reason: str, panel: Prolific) -> None:
     """Reject a submission: a person's decision only; raises StudyRefused and the panel's errors."""
     _check_waiting(submission)
     reason = " ".join(reason.split())
@@ -360,7 +360,7 @@ def reject(*, submission: PanelSubmission, category: str, reason: str, there: Pr
             f"The participant failed {failed(submission)} attention checks. The panel "
             f"requires {least_failed(submission)} for a rejection in this study."
         )
-    there.reject(submission.external_id, category=category, reason=reason)
+    panel.reject(submission.external_id, category=category, reason=reason)
     PanelSubmission.objects.filter(pk=submission.pk).update(
         status=SubmissionStatus.REJECTED, question=""
     )

@@ -35,10 +35,13 @@ def ada():
     return user
 
 
+# Wrong passwords until a lock: for an account from one address, from an address, for an account.
+FROM_ONE_ADDRESS, OF_ADDRESS, OF_ACCOUNT = LIMITS = (3, 5, 8)
+
+
 @pytest.fixture
-def limits(settings):
-    """Low limits: per account and address, per address, per account."""
-    settings.SIGN_IN_LIMITS = (3, 5, 8)
+def low_limits(settings):
+    settings.SIGN_IN_LIMITS = LIMITS
 
 
 def sign_in(client, *, password="wrong", username="ada", address=HERE, page="/sign-in/", **headers):
@@ -81,60 +84,60 @@ def test_after_ten_wrong_passwords_the_right_one_is_not_looked_at(client, page):
     assert "_auth_user_id" not in client.session
 
 
-def test_a_lock_of_one_page_holds_for_the_others(client, limits):
-    tries(client, 3, page="/admin/login/")
+def test_a_lock_of_one_page_holds_for_the_others(client, low_limits):
+    tries(client, FROM_ONE_ADDRESS, page="/admin/login/")
 
     assert sign_in(client, password=PASSWORD).status_code == 429
 
 
-def test_a_name_that_nobody_has_is_locked_like_one_that_somebody_has(client, limits):
-    unknown = tries(client, 3, username="nobody", address="192.0.2.2")
+def test_a_name_that_nobody_has_is_locked_like_one_that_somebody_has(client, low_limits):
+    unknown = tries(client, FROM_ONE_ADDRESS, username="nobody", address="192.0.2.2")
 
-    assert unknown == tries(client, 3) == [200, 200, 429]
+    assert unknown == tries(client, FROM_ONE_ADDRESS) == [200, 200, 429]
 
 
-def test_another_address_may_still_sign_in(client, limits):
+def test_another_address_may_still_sign_in(client, low_limits):
     tries(client, 4)
 
     assert sign_in(client, password=PASSWORD, address="192.0.2.2").status_code == 302
 
 
-def test_an_address_that_tries_many_accounts_is_locked(client, limits):
-    for number in range(5):
+def test_an_address_that_tries_many_accounts_is_locked(client, low_limits):
+    for number in range(OF_ADDRESS):
         sign_in(client, username=f"name{number}")
 
     assert sign_in(client, password=PASSWORD).status_code == 429
 
 
-def test_an_account_that_many_addresses_try_is_locked(client, limits):
-    for address in addresses(8):
+def test_an_account_that_many_addresses_try_is_locked(client, low_limits):
+    for address in addresses(OF_ACCOUNT):
         sign_in(client, address=address)
 
     assert sign_in(client, password=PASSWORD).status_code == 429
 
 
-def test_one_address_cannot_lock_everybody_out_of_an_account(client, limits):
+def test_one_address_cannot_lock_everybody_out_of_an_account(client, low_limits):
     tries(client, 100)
 
     assert sign_in(client, password=PASSWORD, address="192.0.2.2").status_code == 302
 
 
-def test_other_browsers_at_an_address_count_together(client, limits):
-    for number in range(3):
+def test_other_browsers_at_an_address_count_together(client, low_limits):
+    for number in range(FROM_ONE_ADDRESS):
         sign_in(client, **{"User-Agent": f"browser {number}"})
 
     assert sign_in(client, password=PASSWORD).status_code == 429
 
 
-def test_a_lock_ends_after_a_quarter_of_an_hour(client, limits):
-    tries(client, 3)
+def test_a_lock_ends_after_a_quarter_of_an_hour(client, low_limits):
+    tries(client, FROM_ONE_ADDRESS)
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
 
     assert sign_in(client, password=PASSWORD).status_code == 302
 
 
-def test_tries_during_a_lock_neither_prolong_it_nor_grow_a_table(client, limits):
-    tries(client, 3)
+def test_tries_during_a_lock_neither_prolong_it_nor_grow_a_table(client, low_limits):
+    tries(client, FROM_ONE_ADDRESS)
     before = list(AccessAttempt.objects.values())
 
     tries(client, 50)
@@ -144,7 +147,7 @@ def test_tries_during_a_lock_neither_prolong_it_nor_grow_a_table(client, limits)
     assert list(AccessAttempt.objects.values()) == before
 
 
-def test_signing_in_forgets_the_wrong_passwords_for_that_account_alone(client, limits):
+def test_signing_in_forgets_the_wrong_passwords_for_that_account_alone(client, low_limits):
     tries(client, 2)
     tries(client, 2, username="grace")
 
@@ -153,7 +156,7 @@ def test_signing_in_forgets_the_wrong_passwords_for_that_account_alone(client, l
     assert AccessAttempt.objects.get().username == "grace"
 
 
-def test_a_header_that_anybody_can_send_does_not_change_the_address(client, limits):
+def test_a_header_that_anybody_can_send_does_not_change_the_address(client, low_limits):
     for address in addresses(3):
         sign_in(client, **{"X-Forwarded-For": address, "X-Real-IP": address})
 
@@ -162,7 +165,7 @@ def test_a_header_that_anybody_can_send_does_not_change_the_address(client, limi
     assert answer.status_code == 429
 
 
-def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_added(client, limits, settings):
+def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_added(client, low_limits, settings):
     settings.BEHIND_PROXY = True
     for forged in addresses(3):
         sign_in(client, address="127.0.0.1", **{"X-Forwarded-For": f"{forged}, {HERE}"})
@@ -173,8 +176,8 @@ def test_behind_a_proxy_the_address_is_the_one_that_the_proxy_added(client, limi
     assert (locked.status_code, free.status_code) == (429, 302)
 
 
-def test_requests_without_an_address_share_one_limit(client, limits):
-    for number in range(5):
+def test_requests_without_an_address_share_one_limit(client, low_limits):
+    for number in range(OF_ADDRESS):
         sign_in(client, username=f"name{number}", address="")
 
     assert sign_in(client, password=PASSWORD, username="grace", address="").status_code == 429
@@ -182,7 +185,7 @@ def test_requests_without_an_address_share_one_limit(client, limits):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("address", [HERE, ""])
-def test_wrong_passwords_at_the_same_time_count_together(limits, address):
+def test_wrong_passwords_at_the_same_time_count_together(low_limits, address):
     statuses = at_once(lambda _: sign_in(Client(), address=address).status_code, range(8))
 
     # Each thread may have looked at one password before the others were counted.
@@ -191,7 +194,7 @@ def test_wrong_passwords_at_the_same_time_count_together(limits, address):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_passwords_looked_at_exceed_the_limit_by_fewer_than_the_threads(limits, monkeypatch):
+def test_passwords_looked_at_exceed_the_limit_by_fewer_than_the_threads(low_limits, monkeypatch):
     looked_at = []
     check = ModelBackend.authenticate
 
@@ -200,15 +203,15 @@ def test_passwords_looked_at_exceed_the_limit_by_fewer_than_the_threads(limits, 
         return check(self, request, **credentials)
 
     monkeypatch.setattr(ModelBackend, "authenticate", note)
-    threads, limit = 4, 3
+    threads, limit = 4, FROM_ONE_ADDRESS
 
     at_once(lambda _: tries(Client(), 5), range(threads))
 
     assert limit <= len(looked_at) <= limit - 1 + threads
 
 
-def test_an_operator_can_lift_a_lock(client, limits):
-    tries(client, 3)
+def test_an_operator_can_lift_a_lock(client, low_limits):
+    tries(client, FROM_ONE_ADDRESS)
 
     call_command("axes_reset_username", "ada")
 
@@ -221,7 +224,7 @@ def test_odd_names_are_refused_without_an_error(client, username, page):
     assert sign_in(client, username=username, page=page).status_code == 200
 
 
-def test_no_log_line_has_a_name_or_an_address(client, limits, caplog):
+def test_no_log_line_has_a_name_or_an_address(client, low_limits, caplog):
     tries(client, 4, username="typed a password here")
 
     assert "AXES" in caplog.text

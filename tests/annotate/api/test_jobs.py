@@ -16,7 +16,7 @@ def campaign():
     return CampaignFactory(slug="pilot", budget="50.00")
 
 
-def test_a_job_is_cancelled_and_repeated(api, complete):
+def test_a_job_is_cancelled_and_repeated(api, complete_campaign):
     key = send(api, "/api/campaigns/pilot/releases/", name="v1").json()["id"]
 
     cancelled = api.post(f"/api/jobs/{key}/cancel/")
@@ -30,7 +30,7 @@ def test_a_job_is_cancelled_and_repeated(api, complete):
     assert statuses == [JobStatus.WAITING, JobStatus.CANCELLED]
 
 
-def test_jobs_are_filtered(api, complete):
+def test_jobs_are_filtered(api, complete_campaign):
     send(api, "/api/campaigns/pilot/releases/", name="v1")
 
     assert len(api.get("/api/jobs/?status=WAITING&campaign=pilot").json()["results"]) == 1

@@ -56,24 +56,24 @@ def user():
 
 
 @pytest.fixture
-def by(user):
+def decided(user):
     return {"reason": "a pilot took longer", "actor": user, "at": NOON}
 
 
-def test_a_raised_budget_is_in_the_decision_log(by):
+def test_a_raised_budget_is_in_the_decision_log(decided):
     campaign = CampaignFactory(budget="10.00")
 
-    add_to_budget(campaign=campaign, amount=Decimal("5.50"), seen=Decimal("10.00"), **by)
+    add_to_budget(campaign=campaign, amount=Decimal("5.50"), seen=Decimal("10.00"), **decided)
 
     decision = Decision.objects.get()
     assert campaign.budget == Decimal("15.50")
-    assert (decision.act, decision.actor) == (Act.BUDGET, by["actor"])
+    assert (decision.act, decision.actor) == (Act.BUDGET, decided["actor"])
     assert decision.reason == "From $10.00 to $15.50. a pilot took longer"
 
 
-def test_a_budget_is_not_raised_twice_by_one_form(by):
+def test_a_budget_is_not_raised_twice_by_one_form(decided):
     campaign = CampaignFactory(budget="10.00")
-    once = {"campaign": campaign, "amount": Decimal(5), "seen": Decimal(10), **by}
+    once = {"campaign": campaign, "amount": Decimal(5), "seen": Decimal(10), **decided}
     add_to_budget(**once)
 
     with pytest.raises(ChangedMeanwhile):
@@ -83,7 +83,7 @@ def test_a_budget_is_not_raised_twice_by_one_form(by):
     assert Decision.objects.count() == 1
 
 
-def test_a_finished_campaign_is_not_changed(by):
+def test_a_finished_campaign_is_not_changed(decided):
     campaign = CampaignFactory(status="FINISHED", budget="10.00")
 
     for change, values in (
@@ -92,32 +92,34 @@ def test_a_finished_campaign_is_not_changed(by):
         (raise_review_share, {"share": 0.5, "seen": 0.02}),
     ):
         with pytest.raises(CannotMove):
-            change(campaign=campaign, **values, **by)
+            change(campaign=campaign, **values, **decided)
 
     assert not Decision.objects.exists()
 
 
-def test_an_impossible_amount_changes_nothing(by):
+def test_an_impossible_amount_changes_nothing(decided):
     campaign = CampaignFactory(budget="10.00", config={"review": {"share": 0.02}})
 
     with pytest.raises(BadAmount):
-        add_to_budget(campaign=campaign, amount=Decimal(-1), seen=Decimal(10), **by)
+        add_to_budget(campaign=campaign, amount=Decimal(-1), seen=Decimal(10), **decided)
     with pytest.raises(BadChange):
-        change_reward(campaign=campaign, reward=Decimal("0.10"), seen=Decimal("0.10"), **by)
+        change_reward(campaign=campaign, reward=Decimal("0.10"), seen=Decimal("0.10"), **decided)
     with pytest.raises(BadChange):
-        change_reward(campaign=campaign, reward=Decimal("0.001"), seen=Decimal("0.10"), **by)
+        change_reward(campaign=campaign, reward=Decimal("0.001"), seen=Decimal("0.10"), **decided)
     with pytest.raises(BadChange):
-        raise_review_share(campaign=campaign, share=0.01, seen=0.02, **by)
+        raise_review_share(campaign=campaign, share=0.01, seen=0.02, **decided)
 
     assert not Decision.objects.exists()
 
 
-def test_a_changed_reward_gives_new_hits_of_a_new_type(requester, by):
+def test_a_changed_reward_gives_new_hits_of_a_new_type(requester, decided):
     campaign = make_campaign(tasks=2, budget="50.00")
     reconcile(campaign)
     old = campaign.hit_types.get()
 
-    changed = change_reward(campaign=campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **by)
+    changed = change_reward(
+        campaign=campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **decided
+    )
     for _ in range(3):
         reconcile(Campaign.objects.get(pk=campaign.pk))
 
@@ -131,12 +133,12 @@ def test_a_changed_reward_gives_new_hits_of_a_new_type(requester, by):
     assert Decision.objects.get().reason.startswith("From $0.10 to $0.25.")
 
 
-def test_the_budget_holds_after_the_reward_is_raised(requester, by):
+def test_the_budget_holds_after_the_reward_is_raised(requester, decided):
     campaign = make_campaign(tasks=4)
     Campaign.objects.filter(pk=campaign.pk).update(budget="1.44")
     reconcile(Campaign.objects.get(pk=campaign.pk))
 
-    change_reward(campaign=campaign, reward=Decimal("0.50"), seen=Decimal("0.10"), **by)
+    change_reward(campaign=campaign, reward=Decimal("0.50"), seen=Decimal("0.10"), **decided)
     for _ in range(3):
         found = Campaign.objects.get(pk=campaign.pk)
         reconcile(found)
@@ -145,31 +147,32 @@ def test_the_budget_holds_after_the_reward_is_raised(requester, by):
     assert sum(hit.slots for hit in found.hits.filter(status=HitStatus.OPEN)) == 2
 
 
-def test_hit_types_found_at_the_marketplace_keep_the_earlier_reward(by):
-    hit_type = HitTypeFactory()
+def test_hit_types_found_at_the_marketplace_keep_the_earlier_reward(decided):
+    campaign = CampaignFactory(config={"hit": {"reward": "0.10"}})
+    found = HitTypeFactory(campaign=campaign, reward=None)
 
-    change_reward(campaign=hit_type.campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **by)
+    change_reward(campaign=campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **decided)
 
-    hit_type.refresh_from_db()
-    assert hit_type.reward == Decimal("0.10")
+    found.refresh_from_db()
+    assert found.reward == Decimal("0.10")
 
 
-def test_a_raised_share_draws_the_checks_that_it_adds(by):
+def test_a_raised_share_draws_the_checks_that_it_adds(decided):
     campaign = CampaignFactory(config={"review": {"share": 0.0, "first": 0}})
     task = TaskFactory(campaign=campaign, wanted=30)
     responses = [ResponseFactory(task=task) for _ in range(20)]
 
-    raise_review_share(campaign=campaign, share=0.5, seen=0.0, **by)
+    raise_review_share(campaign=campaign, share=0.5, seen=0.0, **decided)
     some = SpotCheck.objects.filter(campaign=campaign, is_random=True).count()
-    raise_review_share(campaign=campaign, share=1.0, seen=0.5, **by)
+    raise_review_share(campaign=campaign, share=1.0, seen=0.5, **decided)
 
     assert some < SpotCheck.objects.filter(is_random=True).count() == len(responses)
     assert set(Decision.objects.values_list("act", flat=True)) == {Act.SHARE}
 
 
-def test_a_sync_that_has_read_the_old_share_draws_by_the_new_one(by):
+def test_a_sync_that_has_read_the_old_share_draws_by_the_new_one(decided):
     campaign = CampaignFactory(config={"review": {"share": 0.0, "first": 0}})
-    raise_review_share(campaign=Campaign.objects.get(), share=1.0, seen=0.0, **by)
+    raise_review_share(campaign=Campaign.objects.get(), share=1.0, seen=0.0, **decided)
     response = ResponseFactory(task__campaign=campaign)
 
     draw_spot_checks(campaign=campaign, responses=[response], at=NOON)
@@ -180,7 +183,7 @@ def test_a_sync_that_has_read_the_old_share_draws_by_the_new_one(by):
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("comes_first", ["sync", "share"])
-def test_a_raised_share_misses_nothing_that_is_stored_at_this_moment(by, comes_first):
+def test_a_raised_share_misses_nothing_that_is_stored_at_this_moment(decided, comes_first):
     campaign = CampaignFactory(config={"review": {"share": 0.0, "first": 0}})
     task = TaskFactory(campaign=campaign)
 
@@ -189,7 +192,7 @@ def test_a_raised_share_misses_nothing_that_is_stored_at_this_moment(by, comes_f
         draw_spot_checks(campaign=campaign, responses=[response], at=NOON)
 
     def raise_share():
-        raise_review_share(campaign=Campaign.objects.get(), share=1.0, seen=0.0, **by)
+        raise_review_share(campaign=Campaign.objects.get(), share=1.0, seen=0.0, **decided)
 
     while_open(*((store, raise_share) if comes_first == "sync" else (raise_share, store)))
 
@@ -197,12 +200,12 @@ def test_a_raised_share_misses_nothing_that_is_stored_at_this_moment(by, comes_f
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_changes_at_once_one_is_made(by):
+def test_of_two_changes_at_once_one_is_made(decided):
     campaign = CampaignFactory(budget="10.00")
 
     def change(amount):
         try:
-            add_to_budget(campaign=campaign, amount=Decimal(amount), seen=Decimal(10), **by)
+            add_to_budget(campaign=campaign, amount=Decimal(amount), seen=Decimal(10), **decided)
         except ChangedMeanwhile:
             return 0
         return amount

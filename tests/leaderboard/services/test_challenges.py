@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from annotate.models import ReleasedImage
+from annotate.models import Release, ReleasedImage
 from leaderboard.models import Challenge, Submission, SubmissionStatus, Submitter
 from leaderboard.queries import image_list, numbers_of, subsets_of
 from leaderboard.services.challenges import (
@@ -30,12 +30,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def test_the_official_tokeniser_is_refused_for_another_language(release):
-    campaign = release.campaign
-    campaign.config_json["language"] = "ja"
-    campaign.save()
+    release.campaign.config_json["language"] = "ja"
+    release.campaign.save()
+    japanese = Release.objects.get()  # read anew, because the campaign keeps its parsed file
 
     with pytest.raises(ChallengeRefused, match="splits English only"):
-        make_challenge(ReleasedImage.objects.first().release, tokeniser="ptb")
+        make_challenge(japanese, tokeniser="ptb")
 
 
 def test_a_new_challenge_has_a_private_board_and_its_baseline_waits(release):

@@ -12,6 +12,6 @@ def world() -> World:
 
 
 @pytest.fixture
-def there(world, settings, monkeypatch):
+def panel_api(world, settings, monkeypatch):
     """The connection to the stand-in, with its calls and its faults."""
     return connect(world, settings, monkeypatch)

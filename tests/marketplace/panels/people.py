@@ -135,10 +135,10 @@ def publish(panel_study: PanelStudy, at: datetime | None = None) -> None:
 
 def arrive(world: World, panel_study: PanelStudy, participant: str) -> tuple[Client, Submission]:
     """A participant takes a place at the panel and follows the study's link."""
-    there = world.study(panel_study.external_id)
-    submission = world.take_place(there, participant)
-    address = urlsplit(there.fields["external_study_url"])
-    marks = {"PROLIFIC_PID": participant, "STUDY_ID": there.id, "SESSION_ID": submission.id}
+    at_panel = world.study(panel_study.external_id)
+    submission = world.take_place(at_panel, participant)
+    address = urlsplit(at_panel.fields["external_study_url"])
+    marks = {"PROLIFIC_PID": participant, "STUDY_ID": at_panel.id, "SESSION_ID": submission.id}
     query = {name: marks[name] for name, _ in parse_qsl(address.query)}
     client = Client()
     client.post(address.path, query)

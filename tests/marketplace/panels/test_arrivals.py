@@ -43,7 +43,7 @@ CHECK = {
 
 
 @pytest.fixture
-def stand_in(world, there, monkeypatch) -> StandIn:
+def stand_in(world, panel_api, monkeypatch) -> StandIn:
     """The stand-in whose keys the site knows."""
     made = StandIn(world, token=TOKEN)
     keys = arrivals.KeySet([made.key])
@@ -54,7 +54,7 @@ def stand_in(world, there, monkeypatch) -> StandIn:
 
 
 @pytest.fixture
-def signed(world, there) -> PanelStudy:
+def signed(world, panel_api) -> PanelStudy:
     panel_study = make_panel_study(is_signed=True)
     publish(panel_study)
     return panel_study
@@ -141,7 +141,7 @@ def hook(body: dict, *, secret: str = SECRET, age: float = 0, client: Client | N
     )
 
 
-def test_a_signed_hook_makes_the_next_reading_come_sooner(world, there, settings):
+def test_a_signed_hook_makes_the_next_reading_come_sooner(world, panel_api, settings):
     settings.PROLIFIC_HOOK_SECRET = SECRET
     panel_study = make_panel_study()
     publish(panel_study)
@@ -157,7 +157,7 @@ def test_a_signed_hook_makes_the_next_reading_come_sooner(world, there, settings
 
 
 @pytest.mark.parametrize("how", ["other secret", "old", "no secret"])
-def test_a_hook_without_a_valid_signature_changes_nothing(world, there, settings, how):
+def test_a_hook_without_a_valid_signature_changes_nothing(world, panel_api, settings, how):
     settings.PROLIFIC_HOOK_SECRET = "" if how == "no secret" else SECRET
     panel_study = make_panel_study()
     publish(panel_study)
@@ -176,7 +176,7 @@ def test_a_hook_without_a_valid_signature_changes_nothing(world, there, settings
 
 
 @pytest.fixture
-def checked(world, there) -> PanelStudy:
+def checked(world, panel_api) -> PanelStudy:
     """A study that asks for consent and has a question."""
     panel_study = make_panel_study(hits=1)
     studies.set_screening(study=panel_study.study, screening=Screening(**CHECK))
@@ -220,7 +220,7 @@ def test_two_wrong_answers_lead_to_a_return_and_never_to_a_rejection(world, chec
             submission=PanelSubmission.objects.get(),
             category="FAILED_CHECK",
             reason="You failed the question. " * 6,
-            there=prolific(),
+            panel=prolific(),
         )
 
 
@@ -258,7 +258,7 @@ def test_the_codes_of_a_screening_ask_for_a_return_at_the_panel(world, checked):
         {"failed_check_code": "DONE"},
     ],
 )
-def test_a_screening_that_cannot_work_is_refused(there, changes):
+def test_a_screening_that_cannot_work_is_refused(panel_api, changes):
     panel_study = make_panel_study()
 
     with pytest.raises(StudyRefused):

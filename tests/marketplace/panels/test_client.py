@@ -20,7 +20,7 @@ from tests.marketplace.panels.prolific_requests import DOCUMENTED
 pytestmark = pytest.mark.django_db
 
 
-def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there, settings):
+def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, panel_api, settings):
     panel_study = make_panel_study(places=45)
     publish(panel_study)
     for _ in range(45):
@@ -34,7 +34,7 @@ def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there,
     assert len({each.address for each in panel.subscriptions()}) == 45
 
 
-def test_a_study_whose_later_pages_are_refused_is_not_read(world, there):
+def test_a_study_whose_later_pages_are_refused_is_not_read(world, panel_api):
     """Those on the other pages would seem to hold no place."""
     panel_study = make_panel_study(places=45)
     publish(panel_study)
@@ -43,17 +43,17 @@ def test_a_study_whose_later_pages_are_refused_is_not_read(world, there):
 
     def refuse_second(_method, path, when):
         is_list = path.endswith("/submissions/")
-        pages = sum(call.endswith("/submissions/") for call in there.calls)
+        pages = sum(call.endswith("/submissions/") for call in panel_api.calls)
         return 403 if is_list and when == "before" and pages == 2 else None
 
-    there.fault = refuse_second
+    panel_api.fault = refuse_second
     run(panel_study)
 
     assert "Prolific refused" in panel_study.problem
     assert panel_study.read_at is None
 
 
-def test_each_request_of_the_client_is_in_the_panels_reference(world, there, settings):
+def test_each_request_of_the_client_is_in_the_panels_reference(world, panel_api, settings):
     panel_study = make_panel_study(is_signed=True, devices=["mobile"])
     publish(panel_study)
     panel, study = prolific(), world.study(panel_study.external_id)
@@ -75,13 +75,13 @@ def test_each_request_of_the_client_is_in_the_panels_reference(world, there, set
     replace(panel, project="").find_study("none")
 
     # Each was checked when it was sent; this is all that there is.
-    assert there.documented == DOCUMENTED.keys()
+    assert panel_api.documented == DOCUMENTED.keys()
 
 
-def test_the_token_is_in_no_row_and_in_no_problem(world, there):
+def test_the_token_is_in_no_row_and_in_no_problem(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
-    there.fault = lambda *_: 500
+    panel_api.fault = lambda *_: 500
     run(panel_study)
 
     assert "500" in panel_study.problem

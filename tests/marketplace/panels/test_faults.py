@@ -67,7 +67,7 @@ def person_decides(world, panel_study, at) -> None:
         bonuses.decide_unclear(
             batch=batch,
             was_paid=was_paid,
-            there=prolific(),
+            panel=prolific(),
             operator="root",
             at=at,
         )
@@ -109,7 +109,7 @@ def settle(world, panel_study) -> None:
 
 
 def run_with_faults(
-    there, panel_study, chance: random.Random, at: datetime
+    panel_api, panel_study, chance: random.Random, at: datetime
 ) -> tuple[datetime, int]:
     """Some rounds in which requests fail, and the process ends at any request or write.
 
@@ -125,7 +125,7 @@ def run_with_faults(
             raise KilledError
         return kind
 
-    there.fault = fault
+    panel_api.fault = fault
     for _ in range(5):
         at += timedelta(minutes=11)
         # A round has some tens of writes, each with a step before and a step after it.
@@ -133,12 +133,12 @@ def run_with_faults(
         with suppress(KilledError), connection.execute_wrapper(steps.around_query):
             rounds.run_round(panel_study=panel_study, at=at)
         ends += steps.count == steps.last
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     return at, ends
 
 
 @pytest.mark.slow
-def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world, there):
+def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world, panel_api):
     panel_study = make_panel_study(
         hits=2,
         places=250,
@@ -160,7 +160,7 @@ def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world,
         for _ in range(10):
             take_part(world, panel_study, hits=chance.choice([SCREENED_OUT, 0, 1, 2, 2, 2]))
         decide_hits()
-        at, killed = run_with_faults(there, panel_study, chance, at)
+        at, killed = run_with_faults(panel_api, panel_study, chance, at)
         ends += killed
     settle(world, panel_study)
 
@@ -189,9 +189,9 @@ def test_a_process_killed_at_any_step_pays_nobody_twice_and_forgets_nobody(setti
     while killed:
         step += 1
         world = World()
-        there = connect(world, settings, monkeypatch)
+        panel_api = connect(world, settings, monkeypatch)
         panel_study = scenario(world, step)
-        killed = _run_until_killed(there, panel_study, step)
+        killed = _run_until_killed(panel_api, panel_study, step)
         settle(world, panel_study)
         check(world, panel_study)
 
@@ -219,10 +219,10 @@ class Steps:
         return result
 
 
-def _run_until_killed(there, panel_study, last: int) -> bool:
+def _run_until_killed(panel_api, panel_study, last: int) -> bool:
     """Run rounds; return whether the process was killed at the step of this number."""
     steps = Steps(last)
-    there.fault = steps.take
+    panel_api.fault = steps.take
     try:
         with connection.execute_wrapper(steps.around_query):
             for number in range(4):
@@ -231,5 +231,5 @@ def _run_until_killed(there, panel_study, last: int) -> bool:
     except KilledError:
         return True
     finally:
-        there.fault = lambda *_: None
+        panel_api.fault = lambda *_: None
     return False

@@ -30,7 +30,7 @@ from tests.marketplace.panels.people import (
     work,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("there")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("panel_api")]
 
 PAGE = "/operator/studies/everyday-scenes/panel"
 PLAN = {
@@ -144,7 +144,7 @@ def test_a_plan_that_cannot_work_is_refused_and_stores_nothing(operator, changes
 
 
 @pytest.fixture
-def unclear(world, there, operator) -> BonusBatch:
+def unclear(world, panel_api, operator) -> BonusBatch:
     """A batch whose answer was lost before its effect, long ago."""
     panel_study = make_panel_study()
     publish(panel_study)
@@ -153,12 +153,12 @@ def unclear(world, there, operator) -> BonusBatch:
     go_back(world, client, panel_study.study, submission)
     for assignment in assignments_of(panel_study):
         reviews.approve(assignment=assignment, at=clock.now())
-    there.fault = lambda _method, path, when: (
+    panel_api.fault = lambda _method, path, when: (
         500 if path.endswith("/pay/") and when == "before" else None
     )
     for _ in range(3):
         rounds.run_round(panel_study=panel_study, at=clock.now())
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     batch = BonusBatch.objects.get()
     assert batch.state == BatchState.UNCLEAR
     return batch
@@ -184,7 +184,7 @@ def test_a_person_sees_both_sides_and_decides_an_unclear_batch(operator, world, 
     assert "differs" not in text_of(operator.get(PAGE))
 
 
-def test_an_operator_approves_asks_and_rejects(operator, world, there):
+def test_an_operator_approves_asks_and_rejects(operator, world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     found = [world.take_place(world.study(panel_study.external_id), new_id()) for _ in range(3)]
@@ -207,7 +207,7 @@ def test_an_operator_approves_asks_and_rejects(operator, world, there):
     assert found[1].messages == ["We found no answers of yours."]
 
 
-def test_no_participants_id_is_on_the_page(operator, world, there):
+def test_no_participants_id_is_on_the_page(operator, world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participant = new_id()
@@ -235,23 +235,33 @@ def call(app, method: str, path: str, *, token: str = "", body: object = None, q
     return int(found["status"].split()[0]), b"".join(parts).decode(), dict(found["headers"])
 
 
-def test_the_stand_in_refuses_what_the_schemas_do_not_allow():
+DRAFT = {
+    "name": "n", "description": "d", "external_study_url": "https://a.example/?p={{%PROLIFIC_PID%}}",
+    "prolific_id_option": "url_parameters", "total_available_places": 1,
+    "estimated_completion_time": 5, "reward": 100,
+    "completion_codes": [{"code": "A", "code_type": "COMPLETED", "actions": []}],
+}  # fmt: skip
+
+
+def test_the_stand_in_refuses_a_wrong_token():
+    assert call(StandIn(World(), token="t"), "GET", "/api/v1/studies/", token="wrong")[0] == 401
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"reward": "1.00"}, {"name": ""}, {"surprise": 1}, {"completion_codes": []}]
+)
+def test_the_stand_in_refuses_a_draft_that_the_schemas_do_not_allow(wrong):
+    app = StandIn(World(), token="t")
+
+    assert call(app, "POST", "/api/v1/studies/", token="t", body={**DRAFT, **wrong})[0] == 400
+
+
+def test_a_participant_takes_part_in_a_published_study_of_the_stand_in():
     world = World()
     app = StandIn(world, token="t")
-    good = {
-        "name": "n", "description": "d", "external_study_url": "https://a.example/?p={{%PROLIFIC_PID%}}",
-        "prolific_id_option": "url_parameters", "total_available_places": 1,
-        "estimated_completion_time": 5, "reward": 100,
-        "completion_codes": [{"code": "A", "code_type": "COMPLETED", "actions": []}],
-    }  # fmt: skip
-
-    assert call(app, "GET", "/api/v1/studies/", token="wrong")[0] == 401
-    for wrong in ({"reward": "1.00"}, {"name": ""}, {"surprise": 1}, {"completion_codes": []}):
-        assert call(app, "POST", "/api/v1/studies/", token="t", body={**good, **wrong})[0] == 400
-    status, text, _ = call(app, "POST", "/api/v1/studies/", token="t", body=good)
-    assert status == 201
-
+    _, text, _ = call(app, "POST", "/api/v1/studies/", token="t", body=DRAFT)
     study = world.study(json.loads(text)["id"])
+
     assert call(app, "GET", "/take-part", query=f"study={study.id}&participant=x")[0] == 400
     world.move_study(study, "PUBLISH")
     status, _, headers = call(app, "GET", "/take-part", query=f"study={study.id}&participant=p1")
@@ -370,7 +380,7 @@ def test_lists_of_the_stand_in_have_pages():
         assert call(app, "GET", path, token="t", query=query)[0] == status
 
 
-def test_paying_the_same_bonuses_twice_pays_twice_at_the_stand_in(world, there):
+def test_paying_the_same_bonuses_twice_pays_twice_at_the_stand_in(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     study = world.study(panel_study.external_id)

@@ -55,7 +55,7 @@ REASON = "You failed two attention checks, whose questions said which answer to 
 
 
 @pytest.fixture
-def screened(world, there) -> PanelStudy:
+def screened(world, panel_api) -> PanelStudy:
     """A published study that pays 0.20 to those who are screened out, at most two."""
     panel_study = make_panel_study(
         hits=1,
@@ -216,7 +216,7 @@ def test_a_screen_out_that_the_panel_has_not_paid_is_left_to_a_person(world, scr
         {},
     ],
 )
-def test_screen_outs_without_fair_pay_are_refused(there, plan):
+def test_screen_outs_without_fair_pay_are_refused(panel_api, plan):
     with pytest.raises(StudyRefused):
         make_panel_study(screening=Screening(**ELIGIBILITY), **plan)
 
@@ -231,7 +231,7 @@ def test_screen_outs_without_fair_pay_are_refused(there, plan):
         {"screened_out_code": "DONE"},
     ],
 )
-def test_a_question_that_cannot_work_is_refused(there, changes):
+def test_a_question_that_cannot_work_is_refused(panel_api, changes):
     panel_study = make_panel_study()
 
     with pytest.raises(StudyRefused):
@@ -278,7 +278,7 @@ def do_with_checks(world, panel_study, answers: list[str]):
     ],
 )
 def test_a_rejection_for_attention_checks_needs_as_many_as_the_panel_requires(
-    world, there, client, minutes, answers, is_allowed
+    world, panel_api, client, minutes, answers, is_allowed
 ):
     panel_study = make_checked(minutes=minutes)
     _, submission = do_with_checks(world, panel_study, answers)
@@ -295,7 +295,7 @@ def test_a_rejection_for_attention_checks_needs_as_many_as_the_panel_requires(
     assert (submission.status == "REJECTED") == is_allowed
 
 
-def test_a_long_visit_to_a_short_study_needs_two_failed_checks_too(world, there):
+def test_a_long_visit_to_a_short_study_needs_two_failed_checks_too(world, panel_api):
     panel_study = make_checked(minutes=4)
     _, submission = do_with_checks(world, panel_study, ["red", "seven"])
     submission.started_at = submission.completed_at - timedelta(minutes=6)
@@ -303,7 +303,7 @@ def test_a_long_visit_to_a_short_study_needs_two_failed_checks_too(world, there)
     assert submissions.least_failed(submission) == 2
 
 
-def test_failed_checks_reject_nobody_by_themselves(world, there):
+def test_failed_checks_reject_nobody_by_themselves(world, panel_api):
     panel_study = make_checked(minutes=5)
     do_with_checks(world, panel_study, ["red", "two"])
     approve_all(panel_study)
@@ -314,7 +314,7 @@ def test_failed_checks_reject_nobody_by_themselves(world, there):
     assert PanelSubmission.objects.get().status == "APPROVED"
 
 
-def test_even_with_failed_checks_the_reason_is_long(world, there):
+def test_even_with_failed_checks_the_reason_is_long(world, panel_api):
     panel_study = make_checked(minutes=5)
     _, submission = do_with_checks(world, panel_study, ["red", "two"])
 
@@ -323,11 +323,11 @@ def test_even_with_failed_checks_the_reason_is_long(world, there):
             submission=submission,
             category="FAILED_CHECK",
             reason="Failed.",
-            there=prolific(),
+            panel=prolific(),
         )
 
 
-def test_the_next_task_waits_for_the_check_and_a_second_answer_changes_nothing(world, there):
+def test_the_next_task_waits_for_the_check_and_a_second_answer_changes_nothing(world, panel_api):
     panel_study = make_checked(minutes=5, checks=CHECKS[:1])
     client, _ = arrive(world, panel_study, new_id())
     work(client, panel_study.study, hits=1)
@@ -345,12 +345,12 @@ def test_the_next_task_waits_for_the_check_and_a_second_answer_changes_nothing(w
 @pytest.mark.parametrize(
     "checks", [CHECKS * 2, [("Choose blue.", ["blue"])], [("Choose blue.", ["blue", "blue"])]]
 )
-def test_attention_checks_that_cannot_work_are_refused(there, checks):
+def test_attention_checks_that_cannot_work_are_refused(panel_api, checks):
     with pytest.raises(StudyRefused):
         make_checked(minutes=5, checks=checks)
 
 
-def test_the_operators_form_makes_screen_outs_and_checks(world, there, client):
+def test_the_operators_form_makes_screen_outs_and_checks(world, panel_api, client):
     panel_study = make_panel_study()
     study = panel_study.study
     panel_study.delete()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_release_is_made_by_a_job(api, complete):
+def test_a_release_is_made_by_a_job(api, complete_campaign):
     asked = send(api, "/api/campaigns/pilot/releases/", name="v1")
     run_next()
 
@@ -41,9 +41,13 @@ def test_a_release_of_an_unfinished_campaign_is_refused_with_each_reason(api, ca
     assert not Job.objects.exists()
 
 
-def test_a_release_name_is_used_once(api, complete):
+def test_a_release_name_is_used_once(api, complete_campaign):
     Release.objects.create(
-        campaign=complete, name="v1", seed=1, created_at=NOON, context=context_of(complete)
+        campaign=complete_campaign,
+        name="v1",
+        seed=1,
+        created_at=NOON,
+        context=context_of(complete_campaign),
     )
 
     assert send(api, "/api/campaigns/pilot/releases/", name="v1").status_code == 409
@@ -61,5 +65,5 @@ def test_a_release_name_is_used_once(api, complete):
         {"name": "v1", "hidden_share": 0.5, "hidden_splits": ["a"]},
     ],
 )
-def test_a_wrong_release_is_refused(api, complete, fields):
+def test_a_wrong_release_is_refused(api, complete_campaign, fields):
     assert send(api, "/api/campaigns/pilot/releases/", **fields).status_code == 400

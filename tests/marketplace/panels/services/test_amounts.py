@@ -57,7 +57,7 @@ def come_by_a_link_of_ours(panel_study, participant) -> None:
     approve_all(panel_study)
 
 
-def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, there):
+def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participate(world, panel_study, new_id())
@@ -76,7 +76,7 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, the
     erase_worker(worker=worker, at=clock.now())
 
 
-def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world, there):
+def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participate(world, panel_study, new_id())
@@ -92,7 +92,7 @@ def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world
     assert "Not yet paid out $5.00" in page
 
 
-def test_a_participant_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there):
+def test_a_participant_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, panel_api):
     panel_study = make_panel_study(hits=1)
     worker = make_worker()
     before = clock.now() - timedelta(hours=1)
@@ -106,9 +106,11 @@ def test_a_participant_who_worked_before_the_study_was_at_a_panel_is_paid_by_han
     assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
-def test_a_participant_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, there):
+def test_a_participant_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(
+    world, panel_api
+):
     """The panel refuses the draft, and people come by a link of ours meanwhile."""
-    there.fault = lambda method, path, when: 400 if path.endswith("/studies/") else None
+    panel_api.fault = lambda method, path, when: 400 if path.endswith("/studies/") else None
     panel_study = make_panel_study(hits=1)
     with pytest.raises(PanelRefused):
         panel_studies.make_draft(panel_study=panel_study, at=clock.now())
@@ -121,13 +123,15 @@ def test_a_participant_who_works_before_there_is_a_draft_at_the_panel_is_paid_by
     assert money.balances() == {worker.pk: Decimal("1.00")}
     with pytest.raises(CannotErase, match=r"\$1\.00"):
         erase_worker(worker=worker, at=clock.now())
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     publish(panel_study)
     run(panel_study)
     assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
-def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, there):
+def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(
+    world, panel_api
+):
     """Somebody who came by a link of ours, and later takes a place in the same study."""
     panel_study = make_panel_study(hits=2)
     participant = new_id()
@@ -147,7 +151,7 @@ def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_pa
     assert submission.status == "AWAITING REVIEW"
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
     submissions.approve_by_hand(
-        submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
+        submission=PanelSubmission.objects.get(), panel=prolific(), at=clock.now()
     )
     run(panel_study, times=4)
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
@@ -159,7 +163,7 @@ def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_pa
     erase_worker(worker=worker, at=clock.now())
 
 
-def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world, there):
+def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world, panel_api):
     """The panel does not answer for hours, or a payout comes just before the next round."""
     panel_study = make_panel_study(hits=1)
     participant = new_id()
@@ -176,7 +180,7 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
 
 
-def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, there):
+def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, panel_api):
     panel_study = make_panel_study(hits=1)
     publish(panel_study)
     run(panel_study)
@@ -195,7 +199,7 @@ def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, there
     erase_worker(worker=worker, at=clock.now())
 
 
-def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world, there):
+def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world, panel_api):
     """They came by a link of ours while the study was at the panel."""
     panel_study = make_panel_study(hits=2)
     publish(panel_study)
@@ -213,14 +217,14 @@ def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world,
     assert submission.status == "AWAITING REVIEW"
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
     submissions.approve_by_hand(
-        submission=PanelSubmission.objects.get(), there=prolific(), at=clock.now()
+        submission=PanelSubmission.objects.get(), panel=prolific(), at=clock.now()
     )
     run(panel_study, times=4)
     assert (submission.status, submission.bonuses) == ("APPROVED", [])
     assert money.balances() == {}
 
 
-def came_first(world, there):
+def came_first(world, panel_api):
     """A study in which somebody came by a link of ours and has taken a place since."""
     panel_study, participant = make_panel_study(hits=1), new_id()
     publish(panel_study)
@@ -231,14 +235,14 @@ def came_first(world, there):
     return panel_study
 
 
-def test_a_payout_during_a_round_is_not_paid_again(world, there):
-    panel_study = came_first(world, there)
+def test_a_payout_during_a_round_is_not_paid_again(world, panel_api):
+    panel_study = came_first(world, panel_api)
 
     def pay_out(_method, path, when):
         if path.endswith("/submissions/") and when == "after":
             money.pay_out(at=clock.now())
 
-    there.fault = pay_out
+    panel_api.fault = pay_out
     run(panel_study)
 
     assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
@@ -246,8 +250,8 @@ def test_a_payout_during_a_round_is_not_paid_again(world, there):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
-def test_a_payout_that_waits_for_a_round_has_not_paid_what_the_panel_pays(world, there):
-    panel_study = came_first(world, there)
+def test_a_payout_that_waits_for_a_round_has_not_paid_what_the_panel_pays(world, panel_api):
+    panel_study = came_first(world, panel_api)
     worker = Worker.objects.get()
     paid_by_hand(worker)
     at = clock.now()
@@ -262,7 +266,7 @@ def test_a_payout_that_waits_for_a_round_has_not_paid_what_the_panel_pays(world,
     assert amounts.paid_out(panel_study.study.participations.get()) == 0
 
 
-def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world, there):
+def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world, panel_api):
     """The sweep comes late, and dates an automatic approval when it was due."""
     panel_study, participant, client = make_panel_study(hits=1), new_id(), Client()
     publish(panel_study)
@@ -281,7 +285,7 @@ def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world
     assert submission.status == "APPROVED"
 
 
-def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world, there):
+def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -297,7 +301,7 @@ def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world,
     assert submission.bonuses == [50]
 
 
-def test_the_rows_of_a_panel_go_to_its_account(world, there):
+def test_the_rows_of_a_panel_go_to_its_account(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participate(world, panel_study, new_id())

@@ -36,7 +36,7 @@ from tests.marketplace.panels.people import (
 pytestmark = pytest.mark.django_db
 
 
-def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(world, there):
+def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(world, panel_api):
     panel_study = make_panel_study(hits=2, per_hit="1.00", reward="1.50")
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -52,7 +52,7 @@ def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(wor
     assert money.balances() == {}
 
 
-def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, there):
+def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, panel_api):
     panel_study = make_panel_study(hits=1, per_hit="0.00", reward="1.50")
     publish(panel_study)
     submission = participate(world, panel_study, new_id(), hits=1)
@@ -63,7 +63,7 @@ def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, ther
     agree(world, panel_study)
 
 
-def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
+def test_bonuses_of_the_requesters_after_the_payment_follow(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -79,7 +79,7 @@ def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
 
 
 @pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
-def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, there, state):
+def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, panel_api, state):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -102,7 +102,7 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, the
     assert "restored backup" in batch.problem
 
 
-def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, there):
+def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -117,7 +117,7 @@ def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, there):
     agree(world, panel_study)
 
 
-def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, there, settings):
+def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, panel_api, settings):
     panel_study = make_panel_study()
     publish(panel_study)
     client, submission = arrive(world, panel_study, new_id())
@@ -125,14 +125,14 @@ def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, the
     world.give_back(submission)
     approve_all(panel_study)
     later = settings.PROLIFIC_UNREWARDED_AFTER + timedelta(hours=1)
-    there.fault = lambda _method, path, when: (
+    panel_api.fault = lambda _method, path, when: (
         400 if path.endswith("/bonus-payments/") and when == "before" else None
     )
     for day in range(2):
         for hour in range(3):
             run(panel_study, later=later + timedelta(days=day, hours=hour))
     assert BonusBatch.objects.filter(state=BatchState.REFUSED).count() == 2
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
 
     run(panel_study, later=later + timedelta(days=3), times=3)
 
@@ -141,7 +141,7 @@ def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, the
 
 
 def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
-    world, there, monkeypatch
+    world, panel_api, monkeypatch
 ):
     panel_study = make_panel_study(places=5)
     publish(panel_study)
@@ -165,7 +165,9 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
 
 @pytest.mark.parametrize("status", [429, 500, "lost"])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, settings, status, when):
+def test_bonuses_whose_answer_is_lost_are_left_to_a_person(
+    world, panel_api, settings, status, when
+):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -178,12 +180,12 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
             raise requests.ConnectionError("cut")
         return status
 
-    there.fault = fault
+    panel_api.fault = fault
     run(panel_study, times=4)
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     run(panel_study, later=timedelta(days=2), times=3)
 
-    assert sum(call.endswith("/pay/") for call in there.calls) == 1
+    assert sum(call.endswith("/pay/") for call in panel_api.calls) == 1
     batch, panel = BonusBatch.objects.get(), prolific()
     assert batch.state == BatchState.UNCLEAR
     assert rounds.open_questions(panel_study) == 1
@@ -191,10 +193,10 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
     if when == "after":
         with pytest.raises(StudyRefused, match="lists"):
             bonuses.decide_unclear(
-                batch=batch, was_paid=False, there=panel, operator="root", at=later
+                batch=batch, was_paid=False, panel=panel, operator="root", at=later
             )
     bonuses.decide_unclear(
-        batch=batch, was_paid=when == "after", there=panel, operator="root", at=later
+        batch=batch, was_paid=when == "after", panel=panel, operator="root", at=later
     )
     run(panel_study, later=timedelta(days=3), times=3)
 
@@ -202,7 +204,7 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, setting
     agree(world, panel_study)
 
 
-def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, there):
+def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, panel_api):
     """Another process reads the study while the request that pays is on its way."""
     panel_study = make_panel_study()
     publish(panel_study)
@@ -214,7 +216,7 @@ def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, there
         if path.endswith("/pay/") and when == "before":
             run(panel_study)
 
-    there.fault = read_meanwhile
+    panel_api.fault = read_meanwhile
     run(panel_study, later=-timedelta(minutes=10))
 
     assert submission.bonuses == [50]
@@ -222,7 +224,7 @@ def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, there
 
 
 def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
-    world, there, settings, monkeypatch
+    world, panel_api, settings, monkeypatch
 ):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -239,12 +241,12 @@ def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
     assert rounds.open_questions(panel_study) == 1
 
 
-def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there):
+def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participate(world, panel_study, new_id())
     approve_all(panel_study)
-    there.fault = lambda _method, path, when: (
+    panel_api.fault = lambda _method, path, when: (
         500 if path.endswith("/pay/") and when == "before" else None
     )
     run(panel_study, times=3)
@@ -253,7 +255,7 @@ def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there
         bonuses.decide_unclear(
             batch=BonusBatch.objects.get(),
             was_paid=False,
-            there=prolific(),
+            panel=prolific(),
             operator="root",
             at=clock.now(),
         )

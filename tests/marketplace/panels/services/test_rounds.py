@@ -23,11 +23,11 @@ from tests.marketplace.panels.people import (
 pytestmark = pytest.mark.django_db
 
 
-def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, there):
+def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     known = panel_study.external_id
-    there.fault = lambda *_: 404
+    panel_api.fault = lambda *_: 404
 
     run(panel_study)
 
@@ -37,7 +37,7 @@ def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, ther
 
 @pytest.mark.parametrize("started_at", [None, "soon", 5])
 def test_a_submission_that_cannot_be_read_does_not_stop_the_others(
-    world, there, monkeypatch, started_at
+    world, panel_api, monkeypatch, started_at
 ):
     panel_study = make_panel_study(places=2)
     publish(panel_study)
@@ -60,7 +60,7 @@ def test_a_submission_that_cannot_be_read_does_not_stop_the_others(
     assert panel_study.submissions.count() == 2
 
 
-def test_a_place_that_nobody_has_begun_is_no_problem(world, there, monkeypatch):
+def test_a_place_that_nobody_has_begun_is_no_problem(world, panel_api, monkeypatch):
     panel_study = make_panel_study()
     publish(panel_study)
     reserved = world.take_place(world.study(panel_study.external_id), new_id())
@@ -73,7 +73,7 @@ def test_a_place_that_nobody_has_begun_is_no_problem(world, there, monkeypatch):
     assert panel_study.read_at is not None
 
 
-def test_an_error_of_the_site_itself_is_shown_with_the_study(world, there, monkeypatch):
+def test_an_error_of_the_site_itself_is_shown_with_the_study(world, panel_api, monkeypatch):
     panel_study = make_panel_study()
     publish(panel_study)
 
@@ -89,7 +89,7 @@ def test_an_error_of_the_site_itself_is_shown_with_the_study(world, there, monke
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_a_request_to_return_that_fails_is_repeated_and_keeps_no_other_step_from_being_taken(
-    world, there, status
+    world, panel_api, status
 ):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -98,19 +98,19 @@ def test_a_request_to_return_that_fails_is_repeated_and_keeps_no_other_step_from
         world.complete(each, "NONE")
     done = participate(world, panel_study, new_id())
     approve_all(panel_study)
-    there.fault = lambda _method, path, when: (
+    panel_api.fault = lambda _method, path, when: (
         status if path.endswith(f"{idle[0].id}/request-return/") and when == "before" else None
     )
 
     run(panel_study)
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     assert done.status == "APPROVED"
     run(panel_study)
 
     assert all(each.return_requested is not None for each in idle)
 
 
-def test_a_round_takes_a_study_once_when_it_is_due(world, there, settings):
+def test_a_round_takes_a_study_once_when_it_is_due(world, panel_api, settings):
     settings.PROLIFIC_SECONDS = 60
     panel_study = make_panel_study()
     publish(panel_study)
@@ -122,7 +122,9 @@ def test_a_round_takes_a_study_once_when_it_is_due(world, there, settings):
     assert rounds.follow(at=at) == 1
 
 
-def test_a_study_that_slow_rounds_have_taken_is_taken_by_no_other_process(world, there, settings):
+def test_a_study_that_slow_rounds_have_taken_is_taken_by_no_other_process(
+    world, panel_api, settings
+):
     settings.PROLIFIC_SECONDS = 60
     publish(make_panel_study())
     began = clock.now() - timedelta(minutes=2)

@@ -95,10 +95,10 @@ def test_lost_repeated_and_reordered_hooks_leave_the_same_state(world, published
     """The hooks that come are taken, in any order; a reading finds what the lost ones said."""
     sender = Sender(world.hooks, Faults(0.3, seed=2))
     chance = random.Random(3)
-    there = world.study(published.external_id)
+    at_panel = world.study(published.external_id)
     taken = []
     for _ in range(30):
-        taken.append(world.take_place(there, new_id()))
+        taken.append(world.take_place(at_panel, new_id()))
         if chance.random() < 0.5:
             world.complete(taken.pop(chance.randrange(len(taken))), "NOWORK")
     noted = list(sender.hooks.take())

@@ -24,7 +24,7 @@ from tests.marketplace.panels.people import (
 pytestmark = pytest.mark.django_db
 
 
-def test_a_study_becomes_a_draft_and_is_published_at_the_cost_that_was_shown(world, there):
+def test_a_study_becomes_a_draft_and_is_published_at_the_cost_that_was_shown(world, panel_api):
     panel_study = make_panel_study(filters=[{"filter_id": "age", "selected_values": ["1"]}])
 
     publish(panel_study)
@@ -42,21 +42,21 @@ def test_a_study_becomes_a_draft_and_is_published_at_the_cost_that_was_shown(wor
     assert codes == {"DONE": "MANUALLY_REVIEW", "NOWORK": "REQUEST_RETURN"}
 
 
-def test_a_draft_whose_answer_was_lost_is_found_and_not_made_twice(world, there):
+def test_a_draft_whose_answer_was_lost_is_found_and_not_made_twice(world, panel_api):
     panel_study = make_panel_study()
-    there.fault = lambda method, path, when: (
+    panel_api.fault = lambda method, path, when: (
         500 if (method, when) == ("POST", "after") and path.endswith("/studies/") else None
     )
     with pytest.raises(PanelUnclear):
         panel_studies.make_draft(panel_study=panel_study, at=clock.now())
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
 
     panel_studies.make_draft(panel_study=panel_study, at=clock.now())
 
     assert [study.id for study in world.studies.values()] == [panel_study.external_id]
 
 
-def test_a_draft_that_was_deleted_at_the_panel_can_be_made_again(world, there):
+def test_a_draft_that_was_deleted_at_the_panel_can_be_made_again(world, panel_api):
     panel_study = make_panel_study()
     panel_studies.make_draft(panel_study=panel_study, at=clock.now())
     world.delete(world.study(panel_study.external_id))
@@ -70,16 +70,16 @@ def test_a_draft_that_was_deleted_at_the_panel_can_be_made_again(world, there):
     assert run(panel_study).problem == ""
 
 
-def test_of_two_drafts_made_at_once_the_first_stays_the_studys(world, there):
+def test_of_two_drafts_made_at_once_the_first_stays_the_studys(world, panel_api):
     panel_study = make_panel_study()
     other = PanelStudy.objects.get()
 
     def make_another(method, path, when):
         if (method, when) == ("POST", "before") and path.endswith("/studies/"):
-            there.fault = lambda *_: None
+            panel_api.fault = lambda *_: None
             publish(other)
 
-    there.fault = make_another
+    panel_api.fault = make_another
     panel_studies.make_draft(panel_study=panel_study, at=clock.now())
 
     assert panel_study.external_id == other.external_id
@@ -87,16 +87,16 @@ def test_of_two_drafts_made_at_once_the_first_stays_the_studys(world, there):
 
 
 @pytest.mark.parametrize("project", ["of the world", ""])
-def test_a_draft_is_found_among_hundreds_of_studies(world, there, settings, project):
+def test_a_draft_is_found_among_hundreds_of_studies(world, panel_api, settings, project):
     if not project:
         settings.PROLIFIC_PROJECT = ""
     panel_study = make_panel_study()
-    there.fault = lambda method, path, when: (
+    panel_api.fault = lambda method, path, when: (
         500 if (method, when) == ("POST", "after") and path.endswith("/studies/") else None
     )
     with pytest.raises(PanelUnclear):
         panel_studies.make_draft(panel_study=panel_study, at=clock.now())
-    there.fault = lambda *_: None
+    panel_api.fault = lambda *_: None
     [draft] = world.studies.values()
     for number in range(250):
         world.create({**draft.fields, "internal_name": f"another {number}"})
@@ -107,7 +107,7 @@ def test_a_draft_is_found_among_hundreds_of_studies(world, there, settings, proj
     assert len(world.studies) == 251
 
 
-def test_nothing_is_published_at_another_cost_or_without_the_money(world, there):
+def test_nothing_is_published_at_another_cost_or_without_the_money(world, panel_api):
     panel_study = make_panel_study()
     panel_studies.make_draft(panel_study=panel_study, at=clock.now())
 
@@ -120,7 +120,7 @@ def test_nothing_is_published_at_another_cost_or_without_the_money(world, there)
     assert world.study(panel_study.external_id).status == "UNPUBLISHED"
 
 
-def test_a_study_is_paused_started_stopped_and_gets_more_places(world, there):
+def test_a_study_is_paused_started_stopped_and_gets_more_places(world, panel_api):
     panel_study = make_panel_study(places=2)
     publish(panel_study)
     for action, status in (("PAUSE", "PAUSED"), ("START", "ACTIVE")):
@@ -142,12 +142,12 @@ def test_a_study_is_paused_started_stopped_and_gets_more_places(world, there):
         )
 
 
-def test_a_reward_below_the_panels_least_is_refused(there):
+def test_a_reward_below_the_panels_least_is_refused(panel_api):
     with pytest.raises(StudyRefused, match="per hour"):
         make_panel_study(reward="0.50", minutes=5)
 
 
-def test_a_study_that_takes_ids_by_another_name_is_refused(there):
+def test_a_study_that_takes_ids_by_another_name_is_refused(panel_api):
     """The panel would send everybody to the same address, and all were one participant."""
     panel_study = make_panel_study()
     study, plan = panel_study.study, plan_of(panel_study)

@@ -40,7 +40,7 @@ from tests.marketplace.panels.people import (
 pytestmark = pytest.mark.django_db
 
 
-def test_work_for_a_later_study_approves_no_earlier_one(world, there):
+def test_work_for_a_later_study_approves_no_earlier_one(world, panel_api):
     """Two studies of the same HITs. The participant has left the first one after half of it."""
     first, participant = make_panel_study(hits=2), new_id()
     publish(first)
@@ -64,7 +64,7 @@ def test_work_for_a_later_study_approves_no_earlier_one(world, there):
     assert question == "The participant did 1 of 2 HITs before returning."
 
 
-def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, there):
+def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, panel_api):
     first, participant = make_panel_study(hits=2), new_id()
     publish(first)
     done = participate(world, first, participant)
@@ -83,7 +83,7 @@ def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, there):
     assert done.bonuses == [50]
 
 
-def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, there):
+def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -100,7 +100,7 @@ def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, ther
     assert paid == [("reward", Decimal("1.50")), ("bonus", Decimal("0.50"))]
 
 
-def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idle(world, there):
+def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idle(world, panel_api):
     """They did nothing here, and have not returned the submission there."""
     panel_study = make_panel_study()
     publish(panel_study)
@@ -123,7 +123,7 @@ def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idl
 
 
 def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_approved(
-    world, there, monkeypatch
+    world, panel_api, monkeypatch
 ):
     panel_study = make_panel_study(places=6)
     publish(panel_study)
@@ -147,7 +147,7 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_appro
 
 
 def test_a_participant_who_leaves_early_is_asked_to_return_and_paid_for_approved_work(
-    world, there, settings
+    world, panel_api, settings
 ):
     panel_study = make_panel_study()
     publish(panel_study)
@@ -168,7 +168,7 @@ def test_a_participant_who_leaves_early_is_asked_to_return_and_paid_for_approved
     agree(world, panel_study)
 
 
-def test_only_a_person_rejects_and_with_a_long_reason(world, there):
+def test_only_a_person_rejects_and_with_a_long_reason(world, panel_api):
     panel_study = make_panel_study(hits=1)
     publish(panel_study)
     submission = participate(world, panel_study, new_id(), hits=1)
@@ -182,9 +182,9 @@ def test_only_a_person_rejects_and_with_a_long_reason(world, there):
 
     panel = prolific()
     with pytest.raises(StudyRefused, match="100"):
-        submissions.reject(submission=mine, category="LOW_EFFORT", reason="Bad.", there=panel)
+        submissions.reject(submission=mine, category="LOW_EFFORT", reason="Bad.", panel=panel)
     submissions.reject(
-        submission=mine, category="LOW_EFFORT", reason="The text was empty. " * 6, there=panel
+        submission=mine, category="LOW_EFFORT", reason="The text was empty. " * 6, panel=panel
     )
     run(panel_study)
 
@@ -192,7 +192,7 @@ def test_only_a_person_rejects_and_with_a_long_reason(world, there):
     assert PanelSubmission.objects.get().question == ""
 
 
-def test_nobody_waits_longer_than_the_days_allowed(world, there, settings):
+def test_nobody_waits_longer_than_the_days_allowed(world, panel_api, settings):
     panel_study = make_panel_study()
     publish(panel_study)
     submission = participate(world, panel_study, new_id())
@@ -204,7 +204,7 @@ def test_nobody_waits_longer_than_the_days_allowed(world, there, settings):
     assert submission.status == "APPROVED"
 
 
-def test_somebody_who_never_arrived_is_left_to_a_person(world, there):
+def test_somebody_who_never_arrived_is_left_to_a_person(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     stranger = world.take_place(world.study(panel_study.external_id), new_id())
@@ -216,7 +216,7 @@ def test_somebody_who_never_arrived_is_left_to_a_person(world, there):
     assert "Nobody arrived" in PanelSubmission.objects.get().question
 
 
-def test_the_panels_ids_of_participants_are_in_one_table_only(world, there):
+def test_the_panels_ids_of_participants_are_in_one_table_only(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
     participant = new_id()
