@@ -267,7 +267,7 @@ class Review(Section):
 
 
 class Writing(Section):
-    """What the task page does against texts that the worker has not written."""
+    """How the task page deters texts that the worker has not written."""
 
     confirm: str = Field(
         default="", max_length=500, description="sentence that new workers confirm; empty: none"
@@ -382,7 +382,7 @@ class CampaignConfig(Section):
 
     @property
     def of_tasks(self) -> dict[str, Any]:
-        """What the tasks are made from, the section of the task type included."""
+        """The values that the tasks are made from, with the section of the task type."""
         whole = self.task_keys.union(self.model_extra or ())
         keys: Any = {**dict.fromkeys(whole, True), "captions": CaptionRules.task_keys}
         return self.model_dump(mode="json", include=keys)

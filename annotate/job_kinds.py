@@ -30,7 +30,7 @@ FEW = 5
 
 
 def import_own(work: Work) -> Result:
-    """Import own files. A killed job goes on with the rest."""
+    """Import own files. A restarted job continues with the rest."""
     split, table = work.arguments["split"], None
     if key := work.arguments.get("upload", ""):
         if (upload := _upload_of(work)) is None:

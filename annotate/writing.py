@@ -11,7 +11,7 @@ from typing import Any
 WAYS: Mapping[str, str] = {
     "typed": "typed",  # one character at a time
     "composed": "typed",  # by an input method
-    "completed": "typed",  # a word at once, as by a phone's keyboard
+    "completed": "typed",  # a word at once, for example by a phone's keyboard
     "replaced": "typed",  # by a correction of the spelling
     "dictated": "typed",  # several words at once, no faster than people speak
     "pasted": "pasted",

@@ -23,7 +23,7 @@ def standing_still(at: datetime) -> Iterator[Event]:
     since = at - STANDS_STILL_AFTER
     tasks = Task.objects.filter(campaign=OuterRef("pk"))
     hits = Hit.objects.filter(campaign=OuterRef("pk"), planned_at__lte=since)
-    # Nobody could submit during a pause, however long ago the first HITs were planned.
+    # Nobody could submit during a pause, even if the first HITs were planned long ago.
     moves = Decision.objects.filter(campaign=OuterRef("pk"), act__in=MOVES, at__gt=since)
     campaigns = Campaign.objects.filter(
         Exists(tasks.filter(answers_missing__gt=0)),

@@ -43,7 +43,7 @@ def _limit(seconds: int, megabytes: int) -> None:
 
 
 def _own_output() -> IO[str]:
-    """Standard output for the answer alone; whatever else is printed goes nowhere."""
+    """Standard output is for the answer alone; other output is dropped."""
     kept = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -55,7 +55,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def serve_metrics(address: str) -> None:
     """Serve the metrics of this process and its children at `HOST:PORT`; do nothing without one.
 
-    A process whose address is taken goes on without: its work matters more.
+    A process whose address is taken continues without metrics: its work matters more.
     """
     if not address:
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 from django import forms
 
-# Commas may only stand between thousands, so "0,15" is no number, and not 15 either.
+# Commas may only stand between thousands, so "0,15" is invalid, and not 15.
 _PLAIN = re.compile(r"[+-]?(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+)?")
 HOW = "Write a point before decimals, and commas only between thousands, as in 1,250.50."
 

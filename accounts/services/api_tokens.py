@@ -35,7 +35,7 @@ def issue_token(
 ) -> tuple[ApiToken, str]:
     """Create a token for the user; return it with its text, which is not stored.
 
-    Every token may read, whatever its `scopes`.
+    Every token may read, regardless of its `scopes`.
 
     The token lasts `days`, but at most MOST_DAYS, which is also the default. If the user has
     MOST_TOKENS valid tokens, the oldest one is withdrawn.

@@ -101,7 +101,7 @@ def has_work_here(release: Release) -> bool:
 
 
 def about_release(release: Release, usual: str, answers: str) -> str:
-    """What the release is: the usual sentence, unless responses were collected elsewhere."""
+    """A sentence about the release: the usual one, unless responses were collected elsewhere."""
     imports = imports_of(release)
     if not imports:
         return usual

@@ -1,4 +1,4 @@
-"""The content of an export: typed tables of a release, which the file formats write alike."""
+"""The content of an export: typed tables of a release, which are the same in all file formats."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,8 +36,8 @@ class Extra(StrEnum):
 
 
 class Asked(NamedTuple):
-    """What an export is asked for: extras, domains of images by number in place of the release's
-    own, and whether it has the captions that the release hides."""
+    """The options of an export: extras, domains of images by number instead of the release's own,
+    and whether it includes hidden captions."""
 
     extras: Collection[Extra] = ()
     domains: Mapping[int, str | None] | None = None

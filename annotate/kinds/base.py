@@ -396,7 +396,7 @@ class TaskKind(ABC):
         return {"answer": self.answer(response)}
 
     def judge_line(self, response: Response) -> str:
-        """The same as one line of text."""
+        """The answer as one line of text."""
         return self.summary(response)
 
     # The release

@@ -1,4 +1,4 @@
-"""What a release draws, and what the releases of several task types save alike."""
+"""The draw of a release, and the code that the releases of several task types share."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -101,7 +101,8 @@ class Draw:
             yield worker, file
 
     def characters(self) -> Iterator[Characters]:
-        """The characters of each drawn text by the way in which they came. A reason is no text."""
+        """The characters of each drawn text by the way in which they came. A reason is not a
+        text."""
         for row in self._rows("behaviour__characters"):
             if not row.reason:
                 (characters,) = row.values
@@ -152,8 +153,8 @@ def draw(
 
 
 def as_submitted(drawn: Iterable[Drawn]) -> list[Drawn]:
-    """What was drawn in the order of submission, for task types for which that of the draw has no
-    meaning."""
+    """The drawn responses in the order of submission, for task types in which the order of the draw
+    has no meaning."""
     return [
         Drawn(task, sorted(responses, key=lambda response: response.pk))
         for task, responses in drawn

@@ -272,7 +272,7 @@ class StepFields:
     without_classes: Mapping[str, Any] = field(default_factory=dict)
 
     def without(self, *names: str) -> Self:
-        """The same without some fields."""
+        """A copy without some fields."""
         return replace(
             self,
             fields={name: field for name, field in self.fields.items() if name not in names},

@@ -215,7 +215,7 @@ class Task(models.Model):
 
 class WorkerPage(models.Model):
     """The task page as workers of a campaign read it, with its first task as the example. There is
-    one for each change of its words, as by an update of the software."""
+    one for each change of its words, for example by an update of the software."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="worker_pages")
     html = models.TextField()

@@ -27,7 +27,7 @@ class ReleaseQuerySet(TeamRows["Release"]):
         return self.filter(Q(campaign=campaign) | (together & ~Q(languages=[])))
 
     def of_outer_campaign(self) -> Self:
-        """The same for the campaigns of an outer query."""
+        """The releases of an outer query's campaigns, as in `of`."""
         together = Q(campaign__team=OuterRef("team"), campaign__family=OuterRef("family"))
         together &= ~Q(campaign__family="") & ~Q(languages=[])
         return self.filter(Q(campaign=OuterRef("pk")) | together)
@@ -161,7 +161,7 @@ class ReleasedCaption(models.Model):
     ratings = models.JSONField(null=True, blank=True)
     # BCP 47 tag, in releases of several languages only.
     language = models.CharField(max_length=20, blank=True, default="", db_default="")
-    # As in Response. Null if unknown, as of imported captions.
+    # As in Response. Null if unknown, for example of imported captions.
     seconds = models.PositiveIntegerField(null=True, blank=True)
     # Whether the worker saw the keywords. Null if unknown.
     primed = models.BooleanField(null=True, blank=True)

@@ -48,7 +48,7 @@ class ImportedFile(models.Model):
 
 
 class Submission(models.Model):
-    """What one worker submitted together: its responses have it in common.
+    """Groups the responses that one worker submitted together.
 
     The packages above share its key: an assignment of the marketplace has the key of its
     submission.

@@ -85,7 +85,8 @@ def open_work(campaign: Campaign) -> Progress:
 
 
 def work_now(campaign: Campaign) -> Progress:
-    """The same without what workers cannot do yet, because it builds on other responses."""
+    """The open work without tasks that workers cannot do yet, because they build on other
+    responses."""
     return _progress(_groups(campaign.tasks.workable(), most_places)[campaign.pk])
 
 

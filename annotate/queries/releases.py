@@ -1,4 +1,4 @@
-"""What pages, exports and scores read of a release: domains, references, withdrawals.
+"""Reads of a release by pages, exports and scores: domains, references, withdrawals.
 
 The captions for an evaluation include hidden ones. No page, API answer, report, log or message may
 show hidden captions, or a score of a single image. `ReleasedCaption.objects` does not have them.

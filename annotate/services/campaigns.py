@@ -92,8 +92,8 @@ def change_campaign(
 ) -> Campaign:
     """Give a draft campaign another file, and new tasks if the file needs them.
 
-    `begun_from` is the file that the editor saw. Raises CampaignChanged if the campaign is no
-    draft or has another file by now, and CampaignNotPossible.
+    `begun_from` is the file that the editor saw. Raises CampaignChanged if the campaign is not a
+    draft or its file has changed, and CampaignNotPossible.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.status != CampaignStatus.DRAFT:

@@ -21,9 +21,9 @@ NAMES = Target(ClassName, ["object_class", "language", "name"], ["object_class",
 def import_class_names(*, path: Path, language: str, progress: Progress = no_progress) -> Counts:
     """Import a table of classes and their names in a language; changed names are updated.
 
-    A row names its class by its label or by its English name, whatever its case, and stands for
-    the classes of all teams. Rows of classes that were never imported are counted as skipped.
-    Campaigns that exist keep their keywords.
+    A row names its class by its label or by its English name in any case, and stands for the
+    classes of all teams. Rows of classes that were never imported are counted as skipped. Campaigns
+    that exist keep their keywords.
 
     Raises MalformedFile, and DomainError if the language is not a BCP 47 tag or is English, whose
     names come with the classes.

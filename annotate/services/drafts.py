@@ -72,9 +72,9 @@ def value_at(file: Mapping[str, Any], path: str) -> Any:
 
 
 def proposed_hit(draft: CampaignDraft) -> dict[str, Any]:
-    """What the step of reward and budget proposes for `hit.` keys that the draft does not have yet:
-    a reward and a time that suit long captions, and no reward for one's own people. Empty once a
-    step that asks for the reward was stored."""
+    """Proposed values of `hit.` keys that the draft does not have yet: a reward and a time that
+    suit long captions, and no reward for one's own people. Empty once a step that asks for the
+    reward was stored."""
     if {"reward", "short"} & {*draft.visited}:
         return {}
     whole, proposed = filled(draft.file), dict[str, Any]()
@@ -154,7 +154,8 @@ def change_draft(
 def replace_file(
     *, draft: CampaignDraft, file: Mapping[str, Any], visited: Collection[str], at: datetime
 ) -> None:
-    """Replace all values of the draft, as after an upload. Raises DraftEnded."""
+    """Replace all values of the draft, for example by those of an uploaded file. Raises
+    DraftEnded."""
     locked = _locked(draft)
     locked.file, locked.unfinished = dict(file), {}
     locked.visited, locked.changed_at = list(visited), at

@@ -1,6 +1,6 @@
 """Import the files of a dataset. Each import is one transaction and can be repeated.
 
-What is imported belongs to `team`; without a team, all teams share it. An import reads and writes
+Imported rows belong to `team`; without a team, all teams share them. An import reads and writes
 rows of this owner alone, except that a team's boxes can have shared classes. It changes nothing
 that a published campaign shows, unless `change_published` says so, and raises IsPublished.
 """
@@ -138,7 +138,7 @@ def _take_own_classes(team: Team) -> int:
     """Give the team's boxes its own classes in place of the shared ones of the same labels, as
     later imports do, which would else store each box once more. Returns the number of boxes.
 
-    Only of Open Images: two files in COCO's form may number different classes alike.
+    Only of Open Images: two files in COCO's form may give one number to different classes.
     """
     own, shared = (ObjectClass.objects.filter(team=owner) for owner in (team, None))
     boxes = Box.objects.filter(

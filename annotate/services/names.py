@@ -29,7 +29,8 @@ def check(name: str, noun: str) -> None:
 def refusal(rows: TeamRows[Any], *, name: str, team: Team, noun: str, field: str = "name") -> str:
     """Why nothing new of the team can have the name that one of the rows has.
 
-    Only of a row of the team itself it says what has the name. For others it proposes a free one.
+    It names the kind of the row only if the row is the team's own. For others it proposes a free
+    one.
     """
     if rows.of_team(team).filter(**{field: name}).exists():
         return f"A {noun} named {name!r} already exists. Choose another name."
@@ -41,7 +42,7 @@ def refusal(rows: TeamRows[Any], *, name: str, team: Team, noun: str, field: str
 
 
 def address_of(name: str, otherwise: str) -> str:
-    """What a person typed as a name, in lower-case ASCII letters, digits and single hyphens.
+    """A typed name in lower-case ASCII letters, digits and single hyphens.
 
     `otherwise` is for a name of other letters only.
     """

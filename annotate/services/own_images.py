@@ -275,7 +275,7 @@ def _content_of(path: Path) -> bytes:
 
 
 def _key(split: str, sha256: str) -> str:
-    """The image's id. The same content has another id in another split, where it is another image.
+    """The image's id. In another split, the same content is another image with another id.
 
     Split names contain no slash.
     """

@@ -167,7 +167,7 @@ def select_all(*, name: str, split: str, at: datetime, team: Team | None = None)
 def select_random(
     *, name: str, split: str, count: int, at: datetime, seed: int = 0, team: Team | None = None
 ) -> Selection:
-    """Draw images of a split with a seed, whatever their classes; raises DomainError."""
+    """Draw images of a split with a seed, regardless of their classes; raises DomainError."""
     team = team or first_team(at=at)
     images = _in_order(split, team)
     if not 1 <= count <= len(images):

@@ -29,7 +29,7 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 
 class UploadMissing(DomainError):
-    """The uploaded files are not there any more."""
+    """The uploaded files no longer exist."""
 
 
 class Upload(NamedTuple):

@@ -1,4 +1,4 @@
-"""Send what is due, by e-mail or webhook, and try again later if that fails."""
+"""Send due notices by e-mail or webhook, and try again later if that fails."""
 
 import base64
 import hashlib

@@ -23,7 +23,7 @@ class WrongOptions(DomainError):
 
 
 def checked_language(tag: str) -> str:
-    """The value of an option --language; raises WrongOptions if it is no tag of a language."""
+    """The value of an option --language; raises WrongOptions if it is not a language tag."""
     try:
         return checked_tag(tag)
     except ValueError as error:

@@ -86,7 +86,7 @@ class Bigrams(NamedTuple):
 
 
 def count_labels(gold: Gold, boxes: BoxesOfImages) -> Counts:
-    """Count labels and pairs of labels, once for each description, however many boxes it has.
+    """Count labels and pairs of labels once for each description, even if several boxes have them.
 
     Two boxes with the same label that are mentioned together count as a pair.
     """

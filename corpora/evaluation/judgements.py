@@ -13,7 +13,7 @@ from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import entries, is_number
 from corpora.reading.tables import CsvFile, open_csv
 
-# Keys of a rating, and columns of `scores.csv`, that are no criterion and no metric.
+# Keys of a rating, and columns of `scores.csv`, that are neither a criterion nor a metric.
 WORKER = "worker"
 # The step of a comparison at which neither caption is better.
 EVEN = 3

@@ -80,7 +80,7 @@ def listed(values: Iterable[Any]) -> str:
     return shown + (f", … ({len(values):,} in all)" if len(values) > NAMED else "")
 
 
-# Keys of an entry that are no metric's name.
+# Keys of an entry that are not names of metrics.
 OTHER_KEYS = {"image_id", "caption"}
 
 

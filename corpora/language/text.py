@@ -57,7 +57,7 @@ class CaptionRules(BaseModel):
     target_words: int | None = Field(
         default=None, ge=1, description="shown by the counter, and not enforced"
     )
-    # Applies whatever the maximum number of words is; ten times the length of a long sentence.
+    # Applies to any maximum number of words; ten times the length of a long sentence.
     most_characters: int = Field(default=2_000, ge=1, le=MOST_CHARACTERS)
     forbid_there_is: bool = True
     forbid_line_breaks: bool = True

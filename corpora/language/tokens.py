@@ -26,7 +26,7 @@ _PLAIN_WORD = r"[a-zA-Z0-9]+(?:(?:['-]|(?<=[0-9])[.,:](?=[0-9]))[a-zA-Z0-9]+)*"
 # Scripts that put no spaces between words.
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
-# ICU divides these scripts by dictionary, whatever the locale.
+# ICU divides these scripts by dictionary in every locale.
 _LOCALE = "en"
 
 

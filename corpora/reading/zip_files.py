@@ -34,7 +34,7 @@ def safe_name(name: str) -> str:
 
 class _File(io.FileIO):
     """A file of which at most `most` bytes are read at once. `zipfile` reads an archive's list of
-    files as a whole, however long the archive says that it is."""
+    files as a whole, up to any length that the archive states."""
 
     def __init__(self, path: Path, most: int) -> None:
         super().__init__(path)

@@ -15,7 +15,8 @@ def primes_next(*, share: float, seed: int, number: int, primed: int, unprimed: 
     """Whether the next response to an image is primed, after so many primed and unprimed ones.
 
     Of any n responses in a row, less than one more or less than n × share are primed. `seed` and
-    the image's `number` decide where an image starts, so that not all images begin alike.
+    the image's `number` decide where an image starts, so that not all images begin with the same
+    value.
     """
     start = random.Random(f"{seed}-{number}").random()
     return primed < math.floor(share * (primed + unprimed + 1) + start)

@@ -37,8 +37,8 @@ class HitType(models.Model):
     hit_type_id = models.CharField(max_length=64)
     # Qualification type that hides the campaign's HITs from the workers who have it.
     exclusion_type_id = models.CharField(max_length=64)
-    # Reward of the type's HITs. Null if nobody knows, as for HITs that were found at the
-    # marketplace; then it is the campaign's, until that changes.
+    # Reward of the type's HITs. Null if unknown, for example for HITs that were found at the
+    # marketplace: then the campaign's reward counts, until that changes.
     reward = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     # The queue to which the marketplace sends this type's events; empty if events are off.
     queue_url = models.CharField(max_length=500, blank=True, default="")

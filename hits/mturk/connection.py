@@ -4,8 +4,8 @@ botocore repeats calls after throttling, server errors and lost connections. A m
 checks every reply. An invalid reply raises StrangeReply, which is a MarketplaceError like a
 refusal. Callers therefore never get a KeyError, or a text that the database cannot store.
 
-A marketplace limits the calls of an account, however many processes make them. With a pace, each
-call takes the next turn from a row of the database, and waits until then. If the marketplace
+A marketplace limits the calls of an account, and several processes may make calls. With a pace,
+each call takes the next turn from a row of the database, and waits until then. If the marketplace
 throttles a call nevertheless, nobody calls for a while, which doubles each time.
 """
 
@@ -156,7 +156,8 @@ class MarketplaceError(DomainError):
 
     @property
     def says_no_worker(self) -> bool:
-        """Whether the marketplace does not know the worker, as with imported captions."""
+        """Whether the marketplace does not know the worker, for example one of imported
+        captions."""
         return "parameter WorkerId" in str(self) or "'workerId'" in str(self)
 
     @property

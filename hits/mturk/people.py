@@ -183,7 +183,7 @@ def give_tasks(campaign: Campaign, group: int) -> PeopleGroup:
 
 
 def lacks_newest(campaign: Campaign, group: PeopleGroup) -> bool:
-    """Whether the group does not see the newest HITs, as after a change of the reward."""
+    """Whether the group does not see the newest HITs, for example after a change of the reward."""
     seen = {tasks.hit_type_id for tasks in group.tasks if tasks.is_open}
     return hit_types(campaign)[-1] not in seen
 

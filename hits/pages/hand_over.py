@@ -35,7 +35,7 @@ def tell(request: HttpRequest) -> HttpResponse:
     is_state = re.fullmatch(f"[A-Za-z0-9]{{{hand_over.STATE_LENGTH}}}", state)
     if not hands_over(settings.MTURK_ENDPOINT) or not is_state:
         raise Http404("The marketplace did not ask.")
-    # The only address that learns of it, whatever the request says.
+    # The only address that the user is named to; no parameter of the request changes it.
     marketplace = endpoint_of(settings.MTURK_ENDPOINT).url
     told = hand_over.SignedIn(
         name=user.get_username(),

@@ -47,7 +47,7 @@ def told(request: HttpRequest, slug: str) -> HttpResponse:
 def _appeal(request: HttpRequest, campaign: Campaign, worker: Worker) -> HttpResponse:
     form = AppealForm(request.POST)
     if form.is_valid():
-        # The page shows if there is an appeal already, or no exclusion any more.
+        # The page shows if there is an appeal already, or if the exclusion has ended.
         with suppress(CannotAppeal):
             record_appeal(
                 campaign=campaign,

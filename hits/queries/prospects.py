@@ -17,7 +17,8 @@ from hits.queries.statistics import latest_seconds
 
 THUMBNAILS = 4
 MOST_PILOTS = 3
-# A campaign is a pilot from this many answers on that took as long as a person needs at least.
+# A campaign counts as a pilot if it has this many answers that took at least the time that a person
+# needs.
 LEAST_ANSWERS = 20
 # Campaigns that are looked at for a pilot, the latest first.
 MOST_LOOKED_AT = 20

@@ -79,7 +79,7 @@ def _payments_until(run: Run) -> float:
 
 
 def _decide(run: Run, shares: Sequence[int], decided: set[int], until: float) -> None:
-    """Carry out what is due, and add the keys of the HITs with decided assignments."""
+    """Carry out the due decisions, and add the keys of the HITs with decided assignments."""
     due, is_more = run.first_batch(_to_settle(run, shares), assignment_name, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
@@ -215,9 +215,9 @@ def send(run: Run, bonus: Bonus) -> None:
 
 
 def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
-    """Whether the bonus is given up: it was tried for a day, and the marketplace refuses it for
-    itself, as after the worker closed the account, or refuses the list of bonuses, as it no longer
-    has the assignment. Otherwise that list has been read by then."""
+    """Whether the bonus is given up: it was tried for a day, and the marketplace refuses it, for
+    example because the worker closed the account, or refuses to list the assignment's bonuses. In
+    the first case, that list has shown that it was not sent."""
     is_old = bonus.planned_at < timezone.now() - GIVE_UP_AFTER
     return is_old and not error.may_pass and not error.is_general
 

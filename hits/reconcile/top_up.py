@@ -55,7 +55,8 @@ def top_up(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Excess:
-    """Numbers of slots beyond the open work, and beyond the budget, as after restoring a backup."""
+    """Numbers of slots beyond the open work, and beyond the budget, for example after restoring a
+    backup."""
 
     unwanted: int = 0
     unaffordable: int = 0

@@ -1,4 +1,4 @@
-"""HITs of this installation that its database does not have, as after restoring a backup.
+"""HITs of this installation that its database does not have, usually after restoring a backup.
 
 Their annotations show that they belong here. HITs of other programs are never changed.
 """

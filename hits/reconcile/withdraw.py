@@ -1,7 +1,7 @@
 """Withdraw: discard the responses of own people who have withdrawn, and count who is left.
 
-At the same time the marketplace is told which campaign its HITs belong to, for its operators. These
-are no part of Mechanical Turk's API: at marketplaces without these addresses nothing happens.
+At the same time the marketplace is told which campaign its HITs belong to, for its operators. They
+are not part of Mechanical Turk's API: at marketplaces without these addresses nothing happens.
 """
 
 from collections.abc import Collection

@@ -42,7 +42,7 @@ def digests_of(endpoint: str, marketplace_ids: Iterable[str]) -> dict[str, str]:
 
 
 def stored_ids(endpoint: str, marketplace_id: str) -> set[str]:
-    """What may be stored for this id: itself, and its digests. A digest is no id of a worker."""
+    """The texts that may be stored for this id: itself, and its digests. A digest is not an id."""
     itself = () if marketplace_id.startswith((KEPT_DIGEST, ERASED)) else (marketplace_id,)
     return {*itself, *digests_of(endpoint, [marketplace_id])}
 
@@ -139,7 +139,7 @@ def known_workers(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[st
         endpoint=endpoint, marketplace_id__in=[*marketplace_ids, *digests]
     )
     rows = accounts.values_list("marketplace_id", "worker")
-    # A digest in a file or an answer is no id of a worker.
+    # A digest in a file or an answer is not an id.
     asked = {
         marketplace_id: marketplace_id
         for marketplace_id in marketplace_ids

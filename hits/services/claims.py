@@ -62,7 +62,7 @@ def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
 def _decide_priming(campaign: Campaign, tasks: Iterable[Task]) -> None:
     """Decide whether the page shows the keywords of these tasks, if claims decide this.
 
-    The tasks are locked, so the share of each image is right however many pages open at once.
+    The tasks are locked, so the share of each image is right even if many pages open at once.
     Responses and claims count that take a place of the task.
     """
     undecided = {task.pk: task for task in tasks if task.shows_keywords is None}

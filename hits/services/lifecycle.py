@@ -312,7 +312,7 @@ def _save_draft(draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
 
 
 def _drop_firsts(campaign: Campaign) -> None:
-    """Require no more first responses of a worker than the file wants; what is judged stays."""
+    """Limit each worker's first responses to those that the file wants; judged ones stay."""
     checks = firsts_of(campaign).order_by("response")
     review, seen, beyond = campaign.config.review, Counter[int](), []
     for pk, worker in checks.values_list("pk", "response__worker"):

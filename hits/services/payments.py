@@ -201,7 +201,8 @@ def reject_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) ->
 def lapse_held(*, assignment: int, at: datetime) -> None:
     """End the held payment of an assignment, if any, without a decision.
 
-    Used if the marketplace has decided, as by automatic approval, or has lost the assignment.
+    Used if the marketplace has decided, for example by automatic approval, or has lost the
+    assignment.
     """
     held = HeldPayment.objects.filter(submission=assignment)
     held.open().update(outcome=HeldOutcome.LAPSED, ended_at=at)

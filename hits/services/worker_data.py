@@ -91,7 +91,7 @@ def delete_old_worker_ids(*, at: datetime) -> int:
 
 
 def _old_accounts(at: datetime) -> QuerySet[WorkerAccount]:
-    """Accounts with an id that no campaign needs any more, in the order of their keys."""
+    """Accounts with an id that no campaign needs, in the order of their keys."""
     needed = Campaign.objects.exclude(pk__in=_settled(at).values("pk"))
     account = OuterRef("pk")
     uses: list[QuerySet[Any]] = [
@@ -167,7 +167,7 @@ def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     worked, and what they wrote to the researcher in appeals and remarks; return what was deleted
     and kept. Erasing twice changes nothing.
 
-    Answers stay: without the id they are no personal data, and a release never changes. Raises
+    Answers stay: without the id they are not personal data, and a release never changes. Raises
     CannotErase if the worker is owed a decision, a payment or a message, because these need the id.
     """
     if obstacle := obstacle_to_erasure(worker, at):

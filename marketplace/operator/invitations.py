@@ -86,7 +86,7 @@ def invitations(request: OperatorRequest) -> HttpResponse:
 
 @operator_page("POST")
 def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
-    """End an invitation: no more accounts can be created with its link."""
+    """End an invitation: its link creates no further accounts."""
     invitation = get_object_or_404(Invitation, pk=pk)
     with logged_with_message(
         request, "revoked an invitation", str(invitation), "Invitation revoked."

@@ -43,8 +43,8 @@ from shared.requests import content_policy
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # Pages from a requester's text must not act as this site. Without allow-same-origin they have an
-# opaque origin, whatever their scripts try. A window that such a page opens belongs to another site
-# and has that site's cookies.
+# opaque origin, which their scripts cannot change. A window that such a page opens belongs to
+# another site and has that site's cookies.
 OWN_TEXT_SANDBOX = (
     "allow-scripts allow-forms allow-modals allow-downloads allow-popups "
     "allow-popups-to-escape-sandbox"

@@ -82,7 +82,7 @@ def worker_of(request: HttpRequest) -> Worker | None:
 
 
 def recognise(request: HttpRequest, worker: Worker) -> bool:
-    """Whether this worker is signed in. If so, `request.worker` need not be read any more."""
+    """Whether this worker is signed in. If so, `request.worker` need not be read again."""
     is_signed_in = _signed_in(request) == (worker.pk, worker.sign_in_number)
     if is_signed_in:
         request.worker = worker  # type: ignore[attr-defined]
@@ -183,7 +183,7 @@ def in_language_of(
 
 
 def in_language_of_session(request: HttpRequest) -> AbstractContextManager[None]:
-    """Texts within the block are in the language of whoever has sent the request."""
+    """Texts within the block are in the language of the request's sender."""
     # A request that was refused early has no session yet.
     scope = scope_of(request) if hasattr(request, "worker") else None
     if scope is None:

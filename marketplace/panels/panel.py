@@ -25,7 +25,7 @@ class PanelRefused(DomainError):
 
 
 class PanelNotFound(PanelRefused):
-    """What the request names is not at the panel, or not any more."""
+    """The panel does not have the object that the request names."""
 
 
 class PanelUnclear(DomainError):
@@ -161,7 +161,7 @@ CODE_TYPES = {
     CodeKind.COMPLETED: "COMPLETED",
     CodeKind.NO_WORK: "OTHER",
     CodeKind.NO_CONSENT: "NO_CONSENT",
-    # Not FAILED_ATTENTION_CHECK: a comprehension check is no reason for a rejection.
+    # Not FAILED_ATTENTION_CHECK: a comprehension check does not justify a rejection.
     CodeKind.FAILED_CHECK: "OTHER",
     CodeKind.SCREENED_OUT: "FIXED_SCREENOUT",
 }

@@ -77,7 +77,7 @@ def read(document: str) -> dict[str, list[str]]:
 
 def writing_in(document: str) -> str:
     """What a person seems to have written: the longest value with a space or with letters beyond
-    ASCII, without JSON. Empty if there is none, as for choices and markings."""
+    ASCII, without JSON. Empty if there is none, for example for choices and markings."""
     try:
         values = [text for answers in read(document).values() for text in answers]
     except QuestionRefused:

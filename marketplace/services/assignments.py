@@ -107,7 +107,7 @@ def next_hit(
 def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | None) -> Hit | None:
     """The next HIT for a worker whose latest assignment was of the HIT with the key `after`."""
     # Workers do the HITs of a group in order. Continuing after the last one keeps this query fast
-    # however many they have done. HITs before it that reopened are found in the second round.
+    # for workers who have done many. HITs before it that reopened are found in the second round.
     for start in [after, 0] if after else [0]:
         hit = queries.next_hit(worker, hit_type, after=start, at=at)
         if hit is not None:

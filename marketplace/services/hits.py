@@ -64,8 +64,8 @@ def create_hit(
     _check_policy(hit.hit_review_policy, PLURALITY)
     made = hit.public_id
     claim_token(requester=hit.requester, operation="CreateHIT", token=token, at=at, made=made)
-    # A qualification type may have been deleted since the HIT type was created. After the token:
-    # whoever repeats a call is told that its HIT exists, whatever was deleted since.
+    # A qualification type may have been deleted since the HIT type was created. After the token: a
+    # repeated call is told that its HIT exists, even if the type was deleted since.
     check_types_usable(hit_type.qualification_requirements)
     hit.save(force_insert=True)
     money.hold(hit=hit, slots=max_assignments, at=at)

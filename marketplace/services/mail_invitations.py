@@ -80,9 +80,9 @@ def send_invitations(*, at: datetime) -> int:
 def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
     """Send one invitation that waits; return 1, or 0 if none could be sent.
 
-    It is claimed for ever before `post` is called, so that no address gets two mails, whoever runs
-    this at the same time or after a crash. An OSError of `post` is stored as the invitation's
-    problem. If it says that nothing was sent, the claim is released, and all invitations wait.
+    It is claimed for ever before `post` is called, so that no address gets two mails from
+    concurrent runs or after a crash. An OSError of `post` is stored as the invitation's problem. If
+    it says that nothing was sent, the claim is released, and all invitations wait.
     """
     due = waiting().filter(due_at__lte=at).order_by("due_at", "pk").select_related("group")
     invitation = claim(due, lambda _: {"due_at": None, "problem": ""})

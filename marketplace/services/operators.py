@@ -136,7 +136,7 @@ def operator_of(user: SignedIn) -> User:
 def remove_operator(*, operator: User, actor: User) -> None:
     """Delete another operator's account, with their sessions and authenticator app.
 
-    Raises DomainError if either of the two is not an operator any more.
+    Raises DomainError if either of the two is no longer an operator.
     """
     # Of two operators who remove each other, one stays.
     keys = {user.pk for user in all_operators().select_for_update().order_by("pk")}

@@ -1,4 +1,4 @@
-"""What the people of a group have done: hours and tasks for whoever pays, and withdrawn work."""
+"""The work of a group's people: hours and tasks, by which they are paid, and withdrawn work."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def work_by_person(
 ) -> list[PersonsWork]:
     """Each member's work on the group's tasks, in the order of joining.
 
-    Tasks count by the moment when they were sent. What was withdrawn counts too: it was done.
+    Tasks count by the moment when they were sent. Withdrawn work counts too: it was done.
     """
     work = _work_in(group, since, before)
     counts = {row.pop("worker"): row for row in work.order_by().values("worker").annotate(**COUNTS)}

@@ -166,7 +166,7 @@ def request_qualification(
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
     if worker.erased_at is not None:
         raise NotQualified("This account is closed.")
-    # Locked: whoever deletes the type rejects the requests that there are.
+    # Locked, because a deletion of the type rejects its requests.
     types = QualificationType.objects.select_for_update(no_key=True)
     qualification_type = types.get(pk=qualification_type.pk)
     _refuse_request(qualification_type, worker, at)

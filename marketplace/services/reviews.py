@@ -170,7 +170,7 @@ def send_bonus(
 
 
 def _refuse_erased(worker_id: int) -> None:
-    """Raise DomainError if the worker's account is closed: nobody knows any more whom to pay."""
+    """Raise DomainError if the worker's account is closed: nobody can be paid."""
     # Locked, because an erasure that runs now has read that nothing is owed.
     worker = Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
     if worker.erased_at is not None:

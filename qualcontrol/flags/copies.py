@@ -117,7 +117,7 @@ def similarity(text: str, other: str) -> float:
 
 
 def frame_similarity(text: str, other: str) -> float:
-    """The same for whole words: sentences that differ only in their nouns are similar."""
+    """The similarity by whole words: sentences that differ only in their nouns are similar."""
     return Indel.normalized_similarity(words(text), words(other))
 
 

@@ -78,8 +78,8 @@ WORDS_FOR_A_SLIP = 60
 
 
 def allowance(words: int, config: CampaignConfig) -> int:
-    """By what to multiply the number of slips that sets a flag: 1 for a sentence, more for a long
-    text, in which good writers have more of them, too."""
+    """The factor for the number of slips that sets a flag: 1 for a sentence, more for a long text,
+    in which good writers have more slips, too."""
     if config.captions.style == "sentence":
         return 1
     return max(1, round(words / WORDS_FOR_A_SLIP))

@@ -320,8 +320,8 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _cause(item: Item) -> str:
-    """Why an item is shown. A required check is always named as such, whichever way it came up, so
-    that it is judged like the others."""
+    """Why an item is shown. A required check is always named as such, so that all are judged
+    alike."""
     check = getattr(item.response, "spot_check", None)
     if check is None or item.cause in (SECOND, ASKED):
         return item.cause

@@ -24,7 +24,8 @@ from qualcontrol.risk.estimate import Estimate, Sampled, estimate_share
 @dataclass(frozen=True)
 class Agreement:
     """Agreement on responses with several judgements: kappa of the first two judgements of each,
-    and alpha of all. None if it cannot be computed, as when all judgements are equal."""
+    and alpha of all. None if it cannot be computed, for example because all judgements are
+    equal."""
 
     pairs: int
     kappa: float | None = None

@@ -1,7 +1,7 @@
 """Undo: a reviewer takes back a judgement, a person changes a verdict or restores a response.
 
 The decision log keeps what was decided before. Nothing here overrules the exclusion of a worker or
-the rejection of an assignment: whoever wants that reinstates the worker, or lets the assignment be.
+the rejection of an assignment: for that, reinstate the worker or leave the assignment unrejected.
 """
 
 from collections.abc import Sequence
@@ -191,7 +191,7 @@ def change_verdict(
 ) -> bool:
     """Replace the verdict of a response. A bad one discards it; with a good one it counts again if
     its task still needs a response. Returns whether it counts. The judgements stay as they were
-    made: whoever changes a verdict has seen it.
+    made.
 
     Raises AlreadyJudged if it has this verdict, NothingToTakeBack if it has none, ReasonMissing.
     """

@@ -4,7 +4,7 @@ from corpora.errors import DomainError
 
 
 class AlreadyJudged(DomainError):
-    """The response does not need this reviewer's judgement any more."""
+    """The response no longer needs this reviewer's judgement."""
 
 
 JUDGED_BY_YOU = "You have already judged this response."

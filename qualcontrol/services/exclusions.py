@@ -120,7 +120,7 @@ def to_discard(campaign: Campaign, workers: Sequence[Worker]) -> ResponseQuerySe
 
 def count_unwelcome(campaign: Campaign) -> int:
     """The number of responses that count although an exclusion in force discards them. Takes two
-    queries, however many workers are excluded."""
+    queries for any number of workers."""
     excluded = campaign.exclusions.in_force().values("worker")
     counting = Response.objects.of(campaign).counting().filter(worker__in=excluded)
     if campaign.config.review.discard == "all":
@@ -385,8 +385,8 @@ def restored_with(response: Response, *, is_bad: bool = False) -> list[Response]
 
 
 def _to_restore(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
-    """The worker's discarded responses, except those that are judged bad or to be rejected. What
-    a verdict discarded is among them if the verdict was changed during the exclusion."""
+    """The worker's discarded responses, except those that are judged bad or to be rejected. They
+    include responses that a verdict discarded, if the verdict was changed during the exclusion."""
     discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
     return not_rejected(discarded, campaign).exclude(spot_check__verdict=Verdict.BAD)
 

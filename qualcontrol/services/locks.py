@@ -25,7 +25,7 @@ def lock_worker(worker: Worker) -> None:
 
 
 def lock_workers_of_rounds(workers: Collection[int]) -> None:
-    """The same for several workers, all at once."""
+    """Lock these workers, and those whose responses build on theirs, all at once."""
     theirs = Response.objects.filter(worker__in=workers, round__isnull=False).values("task")
     others = Response.objects.filter(task__in=theirs, round__isnull=False).values("worker")
     lock_workers(Worker.objects.filter(Q(pk__in=workers) | Q(pk__in=others)))

@@ -55,9 +55,9 @@ def draw_spot_checks(
 
 
 def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at: datetime) -> None:
-    """Draw the checks that these responses lack, which count again: an excluded worker's responses
-    are not drawn when they arrive, and a raised share passes over what is discarded. The caller has
-    called `lock_check_share`."""
+    """Draw the missing checks of restored responses: an excluded worker's responses are not drawn
+    when they arrive, and a raised share leaves out discarded ones. The caller has called
+    `lock_check_share`."""
     assessments = Assessment.objects.filter(response__in=[response.pk for response in responses])
     codes = dict(assessments.values_list("pk", "codes"))
     breaking = {response for response, flags in codes.items() if BREAKS_RULES in flags.split()}
@@ -66,14 +66,14 @@ def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at
 
 @transaction.atomic
 def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> None:
-    """Draw the worker's next responses as first ones if some are missing: because a first one is
-    bad, so that all of the trial are judged, or because one was withdrawn before its verdict. Later
-    responses are drawn when they arrive. The caller holds the worker's lock."""
+    """Draw the worker's next responses as first ones if some are missing: after a bad one, all of
+    the trial are judged, and a withdrawn one is replaced. Later responses are drawn when they
+    arrive. The caller holds the worker's lock."""
     missing = _wanted_firsts(campaign, {worker})[worker]
     missing -= _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return
-    # What an optional check found bad does not count, and belongs to the trial.
+    # A response that an optional check found bad does not count, but belongs to the trial.
     theirs = Response.objects.of(campaign).filter(
         Q(status=ResponseStatus.SUBMITTED) | Q(spot_check__verdict=Verdict.BAD), worker=worker
     )
@@ -89,9 +89,9 @@ def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> Non
 
 
 def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
-    """Draw no more first responses than other campaigns do, if none of the worker's is bad any
-    more: the other responses need no check, unless somebody has begun it or it is required for
-    another reason. The caller holds the worker's lock and has called `lock_check_share`."""
+    """If none of the worker's first responses is bad now, drop the checks of the trial's other
+    responses, except those that somebody has begun or that are required for another reason. The
+    caller holds the worker's lock and has called `lock_check_share`."""
     firsts = firsts_of(campaign).filter(response__worker=worker)
     if not campaign.config.review.trial or firsts.filter(verdict=Verdict.BAD).exists():
         return
@@ -105,12 +105,12 @@ def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
 
 
 def lock_check_share(campaign: Campaign) -> None:
-    """Keep the share of the random sample as it is: until the transaction ends, `locked_sample`
-    waits. So who raises the share finds every response that was stored by a smaller one.
+    """Keep the share of the random sample unchanged until the transaction ends; `locked_sample`
+    waits. So a raise of the share finds every response that was stored by the smaller one.
 
     A transaction that draws checks, or may delete one, calls this after it has locked the workers,
     and before it locks tasks or changes checks. Otherwise it could deadlock with the transaction
-    that raises the share, which changes checks, and which those who lock tasks may wait for.
+    that raises the share, which also changes checks.
     """
     transaction_lock(_lock_of(campaign), is_shared=True)
 
@@ -123,8 +123,8 @@ def locked_check_share(campaign: Campaign) -> float:
 
 
 def locked_sample(campaign: Campaign) -> None:
-    """Wait for everybody who draws checks by the present share; others wait until the transaction
-    ends, and draw by the share that it has stored."""
+    """Wait for all transactions that draw checks by the present share. Later ones wait for this
+    transaction, and draw by the share that it has stored."""
     transaction_lock(_lock_of(campaign))
 
 
@@ -148,8 +148,8 @@ def spot_check_of(
 
 
 def firsts_of(campaign: Campaign) -> QuerySet[SpotCheck]:
-    """The checks of workers' first responses. The worker's next response takes the place of one
-    that is discarded without a verdict, as when it was withdrawn."""
+    """The checks of workers' first responses. A first response that was discarded without a
+    verdict, for example withdrawn, is replaced by the worker's next one."""
     firsts = SpotCheck.objects.of(campaign).filter(is_first=True)
     return firsts.exclude(verdict="", response__status=ResponseStatus.DISCARDED)
 

@@ -84,7 +84,7 @@ def delete_older(parent: Path, *, made: Path, keep: int) -> int:
     own = (path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
     backups = sorted(own, key=lambda folder: (folder <= made, folder))
     for folder in backups[:-keep]:
-        # Without its list, a folder whose deletion is interrupted is no backup.
+        # Without its list, a folder whose deletion is interrupted does not count as a backup.
         (folder / CONTENTS).unlink(missing_ok=True)
         # Another process may delete the same files at the same time.
         while folder.exists():
@@ -199,7 +199,7 @@ def _copy_files(source: Path, target: Path) -> None:
 
 
 def _refuse(error: OSError) -> None:
-    """Raise the error of a folder that cannot be listed, unless it is not there any more."""
+    """Raise the error of a folder that cannot be listed, unless it was deleted."""
     if not isinstance(error, FileNotFoundError):
         raise error
 

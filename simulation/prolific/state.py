@@ -227,7 +227,7 @@ class World:
         return [submission for submission in self.submissions.values() if submission.study is study]
 
     def take_place(self, study: Study, participant: str) -> Submission:
-        """A participant takes a place, or goes on in the submission that is active."""
+        """A participant takes a place, or continues the active submission."""
         for submission in self.of_study(study):
             if submission.participant == participant and submission.status in TAKEN:
                 return submission

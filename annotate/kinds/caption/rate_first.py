@@ -18,7 +18,7 @@ from corpora.language.text import gettext_noop
 
 # The keys of a task's payload with the captions to rate, and with their language if it is known.
 RATE_FIRST, LANGUAGE = "rate_first", "rate_first_language"
-# The words are ours. The last label is no step of the scale.
+# The words are ours. The last label is not a step of the scale.
 QUALITY = Question(
     name="quality",
     text=gettext_noop("How good is this description of the image?"),

@@ -125,7 +125,7 @@ def _maximize(votes: Votes, probabilities: Floats, known: Floats) -> tuple[Float
     ]
     counts = np.stack(sums, axis=1) + known
     # A label that a worker never gives keeps the rate zero. A worker who always gives the same
-    # label then provides no information, whatever the other estimates are.
+    # label then provides no information.
     counts = np.where(counts.any(axis=1, keepdims=True), np.maximum(counts, LEAST), 0)
     return shares, counts / np.maximum(counts.sum(axis=2, keepdims=True), LEAST)
 

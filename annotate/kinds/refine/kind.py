@@ -291,7 +291,7 @@ class RefineKind(TaskKind):
         return self.read(task, fields)
 
     def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Any]:
-        """Takes one query. A base that is no version of the task counts as the draft."""
+        """Takes one query. A base that is not a version of the task counts as the draft."""
         field, base_field = self.field_names(task)
         text = normalise(fields.get(field, ""))
         if not text:
@@ -374,7 +374,7 @@ def _last(task: Task) -> Response | None:
 
 
 def _version(task: Task, key: str) -> Response | None:
-    """The version of the task with this key, also if it does not count any more."""
+    """The version of the task with this key, also if it no longer counts."""
     try:
         wanted = UUID(key)
     except ValueError:

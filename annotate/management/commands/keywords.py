@@ -40,7 +40,7 @@ class Command(DomainCommand):
             images = images.filter(key=image)
         if not images.exists():
             raise CommandError("No such image. Import images with import_openimages.")
-        # By code points, whatever collation the database has.
+        # By code points, independent of the database's collation.
         by_key = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
         for chunk in chunks(images.order_by(by_key, "pk").iterator(CHUNK), CHUNK):
             keywords = keywords_of(chunk)

@@ -85,7 +85,7 @@ def _of_step(step: Step, draft: CampaignDraft) -> Iterator[Fault]:
 
 
 def _of_file(draft: CampaignDraft) -> Iterator[Fault]:
-    """Faults of keys that no step has, as after an upload."""
+    """Faults of keys that no step has, for example in an uploaded file."""
     try:
         parse_plan(draft.file)
     except CampaignFileError as error:

@@ -165,7 +165,7 @@ def set_up(*, batch: BonusBatch, panel: Prolific, at: datetime) -> None:
 
 def pay(*, batch: BonusBatch, panel: Prolific, at: datetime) -> None:
     """Send the request that pays, once. If the panel has paid bonuses that are not recorded here,
-    as after a restored backup, a person decides instead."""
+    for example before a backup was restored, a person decides instead."""
     mine = BonusBatch.objects.filter(pk=batch.pk)
     has_unrecorded = _has_unrecorded(batch, panel)
     # The round may have begun long ago, and others count from the request.

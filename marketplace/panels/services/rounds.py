@@ -1,6 +1,6 @@
 """Rounds: read a study at the panel and do what is due. Hooks make a round come sooner.
 
-A round can end at any instruction. The next one goes on from the database.
+A round can end at any instruction. The next one continues from the database.
 """
 
 import hmac
@@ -86,7 +86,7 @@ def _bonuses(panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
 
 
 def _tried(step: Callable[[], None]) -> list[str]:
-    """What the step could not do: the next one is not kept from its work."""
+    """The step's problems. They do not keep the next step from its work."""
     try:
         step()
     except DomainError as error:

@@ -58,7 +58,7 @@ def per_hour(*, reward: Decimal, minutes: int) -> Decimal:
 
 def lock_unplanned(study: Study) -> None:
     """Lock the study until the transaction ends; raises StudyRefused if it is at the panel already,
-    as when another operator has just put it there."""
+    for example because another operator has just put it there."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if PanelStudy.objects.filter(study=study).exists():
         raise StudyRefused(PLANNED)
@@ -137,8 +137,8 @@ def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
 
 
 def forget_draft(*, panel_study: PanelStudy) -> bool:
-    """Let another draft be created in place of one that is not at the panel any more; return False
-    if the study was published."""
+    """Let another draft be created in place of one that is no longer at the panel. Returns False if
+    the study was published."""
     drafts = PanelStudy.objects.filter(
         external_id=panel_study.external_id, status=StudyStatus.UNPUBLISHED
     )

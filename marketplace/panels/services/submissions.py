@@ -91,7 +91,7 @@ def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
         return Decision(Step.ASK_A_PERSON, problem)
     answered = facts.approved + facts.undecided + facts.rejected
     if answered >= facts.wanted:
-        # All HITs are done, whatever code was entered.
+        # All HITs are done, so the entered code does not matter.
         return _of_complete_work(facts, at=at, within=within)
     if facts.return_asked_at is not None:
         if at - facts.return_asked_at < within:
@@ -113,7 +113,8 @@ def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
 
 
 def _problem(facts: Facts) -> str:
-    """Why only a person can decide, whatever the participant did; empty if there is no reason."""
+    """Why only a person can decide, regardless of the participant's work; empty if there is no
+    reason."""
     if not facts.has_arrived:
         return "Nobody arrived here with this participant's id."
     if facts.paid_out:
