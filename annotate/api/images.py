@@ -86,8 +86,6 @@ class UploadedSerializer(serializers.Serializer[Any]):
 
 
 class ImageFilter(Filters):
-    """Filters of images."""
-
     split = django_filters.CharFilter(label="only images of this split")
     source = django_filters.ChoiceFilter(
         choices=ImageSource.choices, label="only images of this sort of dataset"

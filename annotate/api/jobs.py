@@ -68,8 +68,6 @@ class JobDetailSerializer(JobSerializer):
 
 
 class JobFilter(Filters):
-    """Filters of jobs."""
-
     status = django_filters.ChoiceFilter(choices=JobStatus.choices, label="only jobs in this state")
     kind = django_filters.CharFilter(label="only jobs of this kind, such as `release`")
     campaign = django_filters.CharFilter(

@@ -82,8 +82,6 @@ class NewSelectionSerializer(serializers.Serializer[Any]):
 
 
 class SelectionFilter(Filters):
-    """Filters of selections."""
-
     split = django_filters.CharFilter(label="only selections of this split")
 
 

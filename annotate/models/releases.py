@@ -27,7 +27,7 @@ class ReleaseQuerySet(TeamRows["Release"]):
         return self.filter(Q(campaign=campaign) | (together & ~Q(languages=[])))
 
     def of_outer_campaign(self) -> Self:
-        """The releases of an outer query's campaigns, as in `of`."""
+        """The releases of an outer query's campaigns, as in `of_campaign`."""
         together = Q(campaign__team=OuterRef("team"), campaign__family=OuterRef("family"))
         together &= ~Q(campaign__family="") & ~Q(languages=[])
         return self.filter(Q(campaign=OuterRef("pk")) | together)

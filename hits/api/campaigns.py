@@ -277,8 +277,6 @@ EXAMPLE = {
 
 
 class CampaignFilter(Filters):
-    """Filters of campaigns."""
-
     status = django_filters.ChoiceFilter(
         choices=CampaignStatus.choices, label="only campaigns in this state"
     )

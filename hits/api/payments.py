@@ -45,8 +45,6 @@ class HeldPaymentSerializer(serializers.ModelSerializer[HeldPayment]):
 
 
 class HeldPaymentFilter(Filters):
-    """Filters of held payments."""
-
     open = BooleanFilter(
         "ended_at", lookup_expr="isnull", label="true: only those that wait for a decision"
     )
@@ -168,8 +166,6 @@ class NewBonusSerializer(serializers.Serializer[Any]):
 
 
 class BonusFilter(Filters):
-    """Filters of bonuses."""
-
     worker = django_filters.CharFilter(
         "assignment__account__worker__pseudonym", label="only bonuses of this worker"
     )

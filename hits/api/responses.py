@@ -65,8 +65,6 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
 
 
 class ResponseFilter(Filters):
-    """Filters of responses."""
-
     status = django_filters.ChoiceFilter(
         choices=ResponseStatus.choices,
         label="only responses in this state",
@@ -156,8 +154,6 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
 
 
 class TaskFilter(Filters):
-    """Filters of tasks."""
-
     image = django_filters.CharFilter("image__key", label="only tasks about this image")
     unfinished = BooleanFilter(
         method="by_state", label="true: only tasks that need responses; false: only the others"

@@ -58,8 +58,6 @@ class SpotCheckSerializer(serializers.ModelSerializer[SpotCheck]):
 
 
 class SpotCheckFilter(Filters):
-    """Filters of spot checks."""
-
     verdict = django_filters.ChoiceFilter(choices=Verdict.choices, label="only checks judged so")
     open = BooleanFilter(
         method="by_state",

@@ -48,8 +48,6 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
 
 
 class DecisionFilter(Filters):
-    """Filters of the log."""
-
     act = django_filters.ChoiceFilter(choices=Act.choices, label="only entries of this sort")
     worker = django_filters.CharFilter(
         method="by_worker",
@@ -107,8 +105,6 @@ class AppealAnswerSerializer(serializers.Serializer[Any]):
 
 
 class AppealFilter(Filters):
-    """Filters of appeals."""
-
     open = BooleanFilter(
         "answered_at", lookup_expr="isnull", label="true: only those that wait for an answer"
     )
