@@ -37,7 +37,9 @@ def test_every_check_has_a_test_and_every_number_is_a_check():
     listed = set(re.findall(r"^(\d+)\. ", CHECKS.read_text(encoding="utf-8"), flags=re.MULTILINE))
     docstrings = [ast.get_docstring(test) or "" for test in functions_in(HERE)]
 
-    tested = {number for text in docstrings for number in re.findall(r"^Check (\d+)\.", text)}
+    tested = {
+        number for text in docstrings for number in re.findall(r"^Conformance check (\d+)\.", text)
+    }
 
     assert len(listed) == 49
     assert tested == listed

@@ -39,23 +39,23 @@ def requirement(comparator: str, *integers: int, type_id: str = "Q", **more) -> 
     ],
 )
 def test_a_worker_with_the_value_five(comparator, integers, expected):
-    """Check 36."""
+    """Conformance check 36."""
     assert meets(requirement(comparator, *integers), HELD) is expected
 
 
 @pytest.mark.parametrize("comparator", ["LessThan", "NotEqualTo", "NotIn", "EqualTo", "Exists"])
 def test_a_worker_who_lacks_it_meets_nothing(comparator):
-    """Check 36."""
+    """Conformance check 36."""
     assert not meets(requirement(comparator, 5), {})
 
 
 def test_a_worker_who_lacks_it_meets_does_not_exist():
-    """Check 36."""
+    """Conformance check 36."""
     assert meets(requirement("DoesNotExist"), {})
 
 
 def test_a_qualification_without_value_exists_and_equals_nothing():
-    """Check 36."""
+    """Conformance check 36."""
     assert meets(requirement("Exists", type_id="EMPTY"), HELD)
     assert not meets(requirement("NotEqualTo", 3, type_id="EMPTY"), HELD)
 
@@ -74,7 +74,7 @@ def test_a_qualification_without_value_exists_and_equals_nothing():
     ],
 )
 def test_a_worker_in_pennsylvania(comparator, places, expected):
-    """Check 36."""
+    """Conformance check 36."""
     locales = [
         {"Country": country, **({"Subdivision": part} if part else {})} for country, part in places
     ]
@@ -95,7 +95,7 @@ def test_a_worker_in_pennsylvania(comparator, places, expected):
     ],
 )
 def test_a_requirement_guards_the_actions_that_it_names(guarded, actions):
-    """Check 36."""
+    """Conformance check 36."""
     wanted = requirement("Exists", **guarded)
 
     assert {action for action in Action if guards(wanted, action)} == actions
@@ -118,7 +118,7 @@ OPPOSITES = {
 
 @given(comparators, values, values)
 def test_a_value_meets_a_comparator_or_its_opposite(comparator, value, wanted):
-    """Check 36."""
+    """Conformance check 36."""
     held = {"Q": value}
 
     one = meets(requirement(comparator, wanted), held)
@@ -140,7 +140,7 @@ requirements = st.lists(
 
 @given(requirements, st.dictionaries(st.sampled_from(["Q", "R"]), values))
 def test_workers_who_may_accept_may_preview_and_those_who_may_preview_may_discover(wanted, held):
-    """Check 36."""
+    """Conformance check 36."""
     missing = [len(unmet(wanted, held, action)) for action in sorted(Action)]
 
     assert missing == sorted(missing)

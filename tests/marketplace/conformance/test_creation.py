@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_database
 
 
 def test_the_same_properties_are_the_same_type(marketplace):
-    """Check 9."""
+    """Conformance check 9."""
     client = marketplace.requester()
 
     first = create_hit_type(client)
@@ -48,14 +48,14 @@ def test_the_same_properties_are_the_same_type(marketplace):
     ],
 )
 def test_any_change_is_another_type(marketplace, change):
-    """Check 9."""
+    """Conformance check 9."""
     client = marketplace.requester()
 
     assert create_hit_type(client, **change) != create_hit_type(client)
 
 
 def test_create_hit_joins_the_type_and_group_of_its_properties(marketplace):
-    """Check 9."""
+    """Conformance check 9."""
     client = marketplace.requester()
     first = create_hit(client, create_hit_type(client))
 
@@ -75,7 +75,7 @@ def _refused(marketplace, question: str) -> str:
 
 
 def test_a_hit_without_question_and_layout_is_refused(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
 
@@ -84,7 +84,7 @@ def test_a_hit_without_question_and_layout_is_refused(marketplace):
 
 
 def test_both_question_and_layout_are_refused(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
 
@@ -93,18 +93,18 @@ def test_both_question_and_layout_are_refused(marketplace):
 
 
 def test_malformed_xml_is_refused(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     assert "parsing the XML Question" in _refused(marketplace, QUESTION[:-5])
 
 
 def test_a_wrong_namespace_is_refused(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     assert "namespace" in _refused(marketplace, QUESTION.replace("2006-07-14", "2006-07-15"))
 
 
 @pytest.mark.parametrize("height", ["", "tall", "-1", "9" * 30, "9" * 5000])
 def test_a_question_against_its_schema_is_refused(marketplace, height):
-    """Check 10."""
+    """Conformance check 10."""
     element = f"<FrameHeight>{height}</FrameHeight>" if height else ""
     broken = QUESTION.replace("<FrameHeight>600</FrameHeight>", element)
 
@@ -112,7 +112,7 @@ def test_a_question_against_its_schema_is_refused(marketplace, height):
 
 
 def test_plain_http_is_refused(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     assert "https" in _refused(marketplace, QUESTION.replace("https://ex", "http://ex"))
 
 
@@ -132,7 +132,7 @@ def test_an_entity_bomb_is_refused(marketplace):
 
 
 def test_a_question_may_have_65535_bytes_and_not_one_more(marketplace):
-    """Check 10."""
+    """Conformance check 10."""
     client = marketplace.requester()
     room = 65_535 - len(QUESTION.encode())
 
@@ -144,7 +144,7 @@ def test_a_question_may_have_65535_bytes_and_not_one_more(marketplace):
 
 
 def test_a_request_token_makes_one_hit_in_24_hours(marketplace):
-    """Check 11."""
+    """Conformance check 11."""
     client, token = marketplace.requester(), f"once {marketplace.run}"
     hit_type_id = create_hit_type(client, Title=f"Once {marketplace.run}")
     first = create_hit(client, hit_type_id, UniqueRequestToken=token)
@@ -207,7 +207,7 @@ def test_a_token_of_a_refused_request_is_not_used_up(marketplace):
 
 
 def test_defaults_of_a_new_hit(marketplace):
-    """Check 12."""
+    """Conformance check 12."""
     client = marketplace.requester()
 
     hit = create_hit(client, create_hit_type(client))
@@ -223,14 +223,14 @@ def test_defaults_of_a_new_hit(marketplace):
 
 @pytest.mark.parametrize(("given", "echoed"), [("0.1", "0.10"), ("1", "1.00"), ("0.", "0.00")])
 def test_the_reward_comes_back_with_two_decimals(marketplace, given, echoed):
-    """Check 13."""
+    """Conformance check 13."""
     client = marketplace.requester()
 
     assert create_hit(client, create_hit_type(client, Reward=given))["Reward"] == echoed
 
 
 def test_a_reward_with_three_decimals_is_refused(marketplace):
-    """Check 13."""
+    """Conformance check 13."""
     with pytest.raises(ClientError, match="'0.105' at 'reward'"):
         create_hit_type(marketplace.requester(), Reward="0.105")
 
@@ -264,7 +264,7 @@ LOCALE = "00000000000000000071"
     ],
 )  # fmt: skip
 def test_impossible_requirements_are_refused(marketplace, requirements, told):
-    """Check 14."""
+    """Conformance check 14."""
     client = marketplace.requester()
 
     with pytest.raises(client.exceptions.RequestError, match=re.escape(told)):
@@ -272,7 +272,7 @@ def test_impossible_requirements_are_refused(marketplace, requirements, told):
 
 
 def test_a_hit_beyond_the_balance_is_refused(marketplace):
-    """Check 15."""
+    """Conformance check 15."""
     client = marketplace.requester(balance="1.19")
     hit_type_id = create_hit_type(client, Reward="1.00")
 

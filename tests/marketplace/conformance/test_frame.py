@@ -40,7 +40,7 @@ def answer_of(client, assignment_id: str) -> str:
     ],
 )
 def test_the_frame_is_told_four_parameters(marketplace, client, url, start):
-    """Check 41."""
+    """Conformance check 41."""
     hit_type_id = create_hit_type(client)
     question = QUESTION.replace("https://example.org/task", url)
     hit_id = create_hit(client, hit_type_id, Question=question)["HITId"]
@@ -59,7 +59,7 @@ def test_the_frame_is_told_four_parameters(marketplace, client, url, start):
 
 
 def test_a_preview_allocates_nothing_and_takes_no_answers(marketplace, client, hit_type_id):
-    """Check 42."""
+    """Conformance check 42."""
     worker = marketplace.worker()
 
     frame = worker.frame(f"/groups/{hit_type_id}/preview")
@@ -82,7 +82,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_answers_survive_as_they_were_typed(marketplace, client, hit_type_id, text):
-    """Check 43."""
+    """Conformance check 43."""
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
 
@@ -170,7 +170,7 @@ def test_a_form_without_an_answer_is_refused(marketplace, client, hit_type_id):
 
 
 def test_a_second_submission_changes_nothing(marketplace, client, hit_type_id):
-    """Check 44."""
+    """Conformance check 44."""
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
     worker.submit(assignment_id, caption="first")
@@ -182,7 +182,7 @@ def test_a_second_submission_changes_nothing(marketplace, client, hit_type_id):
 
 
 def test_a_late_submission_changes_nothing(marketplace, client, hit_type_id):
-    """Check 44."""
+    """Conformance check 44."""
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
     marketplace.advance(seconds=600)
@@ -196,7 +196,7 @@ def test_a_late_submission_changes_nothing(marketplace, client, hit_type_id):
 
 
 def test_another_workers_assignment_is_out_of_reach(marketplace, client, hit_type_id):
-    """Check 44."""
+    """Conformance check 44."""
     worker, other = marketplace.worker(), marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
 
@@ -207,7 +207,7 @@ def test_another_workers_assignment_is_out_of_reach(marketplace, client, hit_typ
 
 
 def test_a_frame_without_cookies_can_submit(marketplace, client, hit_type_id):
-    """Check 45."""
+    """Conformance check 45."""
     assignment_id = marketplace.worker().accept(hit_type_id)
 
     response = requests.post(

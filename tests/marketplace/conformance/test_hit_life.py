@@ -13,7 +13,7 @@ NOW = 0
 
 
 def test_the_guides_example_of_five_assignments(marketplace):
-    """Check 16."""
+    """Conformance check 16."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=5)["HITId"]
@@ -43,7 +43,7 @@ def test_the_guides_example_of_five_assignments(marketplace):
 
 @pytest.mark.parametrize("decision", ["none", "approve", "reject"])
 def test_a_worker_gets_a_hit_once(marketplace, decision):
-    """Check 18."""
+    """Conformance check 18."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id, MaxAssignments=3)
@@ -58,7 +58,7 @@ def test_a_worker_gets_a_hit_once(marketplace, decision):
 
 
 def test_a_returned_hit_can_be_accepted_again(marketplace):
-    """Check 18."""
+    """Conformance check 18."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id)
@@ -69,7 +69,7 @@ def test_a_returned_hit_can_be_accepted_again(marketplace):
 
 
 def test_a_passed_deadline_gives_the_slot_back_before_expiry(marketplace):
-    """Check 19."""
+    """Conformance check 19."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -83,7 +83,7 @@ def test_a_passed_deadline_gives_the_slot_back_before_expiry(marketplace):
 
 
 def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace):
-    """Check 19."""
+    """Conformance check 19."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=500)["HITId"]
@@ -97,7 +97,7 @@ def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace):
 
 
 def test_work_under_way_at_expiry_can_still_be_submitted(marketplace):
-    """Check 20."""
+    """Conformance check 20."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=2)["HITId"]
@@ -114,7 +114,7 @@ def test_work_under_way_at_expiry_can_still_be_submitted(marketplace):
 
 @pytest.mark.parametrize("moment", [NOW, PAST])
 def test_expiring_with_nothing_under_way_makes_a_hit_reviewable(marketplace, moment):
-    """Check 21."""
+    """Conformance check 21."""
     client = marketplace.requester()
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
 
@@ -124,7 +124,7 @@ def test_expiring_with_nothing_under_way_makes_a_hit_reviewable(marketplace, mom
 
 
 def test_an_expiration_cannot_come_nearer(marketplace):
-    """Check 22."""
+    """Conformance check 22."""
     client = marketplace.requester()
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
 
@@ -145,7 +145,7 @@ def test_the_expiration_that_a_hit_has_changes_nothing(marketplace):
 
 
 def test_a_later_expiration_reopens_an_expired_hit(marketplace):
-    """Check 22."""
+    """Conformance check 22."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=60)["HITId"]
@@ -160,7 +160,7 @@ def test_a_later_expiration_reopens_an_expired_hit(marketplace):
 
 @pytest.mark.parametrize(("before", "added", "works"), [(9, 1, False), (5, 4, True), (10, 1, True)])
 def test_a_small_hit_never_becomes_a_large_one(marketplace, before, added, works):
-    """Check 23."""
+    """Conformance check 23."""
     client = marketplace.requester()
     hit_id = create_hit(client, create_hit_type(client), MaxAssignments=before)["HITId"]
 
@@ -195,7 +195,7 @@ def test_more_assignments_than_a_hit_can_have_is_a_reason_of_its_own(marketplace
 
 
 def test_a_token_adds_assignments_once(marketplace):
-    """Check 23."""
+    """Conformance check 23."""
     client = marketplace.requester()
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
     request = {
@@ -212,7 +212,7 @@ def test_a_token_adds_assignments_once(marketplace):
 
 
 def test_an_added_assignment_reopens_a_full_hit(marketplace):
-    """Check 24."""
+    """Conformance check 24."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -225,7 +225,7 @@ def test_an_added_assignment_reopens_a_full_hit(marketplace):
 
 
 def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
-    """Check 25."""
+    """Conformance check 25."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client, Title=f"Reviewed {marketplace.run}")
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -246,7 +246,7 @@ def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
 
 
 def test_a_hit_is_deleted_only_when_all_is_reviewed(marketplace):
-    """Check 26."""
+    """Conformance check 26."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -270,7 +270,7 @@ def test_a_hit_is_deleted_only_when_all_is_reviewed(marketplace):
 
 
 def test_hits_are_disposed_of_after_120_days(marketplace):
-    """Check 27."""
+    """Conformance check 27."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]

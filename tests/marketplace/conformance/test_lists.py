@@ -41,12 +41,12 @@ def assert_pages_hold(pages: list[dict], made: list[str], size: int) -> None:
 
 
 def test_pages_end_with_an_empty_one_that_has_no_token(client, made):
-    """Check 46."""
+    """Conformance check 46."""
     assert_pages_hold(pages_of(client, 10), made, 10)
 
 
 def test_a_row_that_is_created_while_paging_is_listed_once(client, made):
-    """Check 46."""
+    """Conformance check 46."""
     page = client.list_hits(MaxResults=20)
     seen = [hit["HITId"] for hit in page["HITs"]]
     create_hit(client, create_hit_type(client))
@@ -60,7 +60,7 @@ def test_a_row_that_is_created_while_paging_is_listed_once(client, made):
 
 
 def test_a_bad_token_is_a_request_error(client, made):
-    """Check 46."""
+    """Conformance check 46."""
     with pytest.raises(client.exceptions.RequestError, match="NextToken"):
         client.list_hits(NextToken="no token")
 
@@ -76,7 +76,7 @@ def test_a_token_belongs_to_its_list(marketplace, client, made):
 
 
 def test_the_largest_page_has_a_hundred_hits(client):
-    """Check 46."""
+    """Conformance check 46."""
     hit_type_id = create_hit_type(client)
     made = [create_hit(client, hit_type_id)["HITId"] for _ in range(101)]
 

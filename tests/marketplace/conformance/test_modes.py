@@ -17,7 +17,7 @@ def client(marketplace):
 
 
 def test_an_assignment_id_can_come_again_with_another_worker(marketplace, client):
-    """Check 48."""
+    """Conformance check 48."""
     marketplace.choose(MTURK_REISSUE_ASSIGNMENT_IDS=True)
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -34,7 +34,7 @@ def test_an_assignment_id_can_come_again_with_another_worker(marketplace, client
 
 
 def test_without_the_mode_every_assignment_has_an_id_of_its_own(marketplace, client):
-    """Check 48."""
+    """Conformance check 48."""
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id)
     first, second = marketplace.worker(), marketplace.worker()
@@ -45,7 +45,7 @@ def test_without_the_mode_every_assignment_has_an_id_of_its_own(marketplace, cli
 
 
 def test_a_new_hit_is_listed_after_the_lag(marketplace, client):
-    """Check 49."""
+    """Conformance check 49."""
     marketplace.choose(MTURK_LISTING_LAG=600)
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
     assert client.list_hits()["HITs"] == []
@@ -57,7 +57,7 @@ def test_a_new_hit_is_listed_after_the_lag(marketplace, client):
 
 
 def test_a_new_qualification_type_is_listed_after_the_lag(marketplace, client):
-    """Check 49."""
+    """Conformance check 49."""
     marketplace.choose(MTURK_LISTING_LAG=600)
     client.create_qualification_type(
         Name="Expert", Description="d", QualificationTypeStatus="Active"
@@ -73,7 +73,7 @@ def test_a_new_qualification_type_is_listed_after_the_lag(marketplace, client):
 
 
 def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client):
-    """Check 49."""
+    """Conformance check 49."""
     marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -97,7 +97,7 @@ def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client)
 
 
 def test_a_new_hit_can_be_expired_at_once(marketplace, client):
-    """Check 49."""
+    """Conformance check 49."""
     marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
 

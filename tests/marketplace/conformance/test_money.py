@@ -33,7 +33,7 @@ def refusal(client, operation: str, **parameters) -> str:
 
 
 def test_an_accepted_assignment_is_hidden(marketplace, client):
-    """Check 28."""
+    """Conformance check 28."""
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
     assignment_id = marketplace.worker().accept(hit_type_id)
@@ -49,7 +49,7 @@ def test_an_unknown_assignment(client):
 
 
 def test_lists_of_assignments_filter_by_status(marketplace, client):
-    """Check 29."""
+    """Conformance check 29."""
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=3)["HITId"]
     ids = [marketplace.worker().work(hit_type_id) for _ in range(3)]
@@ -75,7 +75,7 @@ def test_fields_that_are_unset_are_absent(marketplace, client):
 
 
 def test_a_decision_is_made_once(marketplace, client):
-    """Check 30."""
+    """Conformance check 30."""
     _type, _hit, _worker, approved = submitted(marketplace, client)
     _type, _hit, _worker, rejected = submitted(marketplace, client, Title="Another")
     client.approve_assignment(AssignmentId=approved)
@@ -100,7 +100,7 @@ def test_override_is_allowed_on_a_submitted_assignment_too(marketplace, client):
 
 @pytest.mark.parametrize(("days", "works"), [(29, True), (31, False)])
 def test_a_rejection_is_overridden_within_30_days(marketplace, client, days, works):
-    """Check 31."""
+    """Conformance check 31."""
     _type, hit_id, _worker, assignment_id = submitted(marketplace, client)
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=REASON)
     marketplace.advance(days=days)
@@ -116,7 +116,7 @@ def test_a_rejection_is_overridden_within_30_days(marketplace, client, days, wor
 
 
 def test_no_override_after_the_hit_is_deleted(marketplace, client):
-    """Check 31."""
+    """Conformance check 31."""
     _type, hit_id, _worker, assignment_id = submitted(marketplace, client)
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=REASON)
     client.delete_hit(HITId=hit_id)
@@ -127,7 +127,7 @@ def test_no_override_after_the_hit_is_deleted(marketplace, client):
 
 
 def test_a_rejection_reopens_nothing(marketplace, client):
-    """Check 32."""
+    """Conformance check 32."""
     _type, hit_id, _worker, assignment_id = submitted(marketplace, client, max_assignments=2)
 
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=REASON)
@@ -136,7 +136,7 @@ def test_a_rejection_reopens_nothing(marketplace, client):
 
 
 def test_auto_approval_comes_at_its_time(marketplace, client):
-    """Check 33."""
+    """Conformance check 33."""
     assignment_id = submitted(marketplace, client, AutoApprovalDelayInSeconds=3600)[3]
     marketplace.advance(seconds=3000)
     assert status(client, assignment_id) == "Submitted"
@@ -149,14 +149,14 @@ def test_auto_approval_comes_at_its_time(marketplace, client):
 
 
 def test_no_delay_approves_at_once(marketplace, client):
-    """Check 33."""
+    """Conformance check 33."""
     assignment_id = submitted(marketplace, client, AutoApprovalDelayInSeconds=0)[3]
 
     assert status(client, assignment_id) == "Approved"
 
 
 def test_a_rejected_assignment_is_never_approved_by_time(marketplace, client):
-    """Check 33."""
+    """Conformance check 33."""
     assignment_id = submitted(marketplace, client, AutoApprovalDelayInSeconds=3600)[3]
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=REASON)
 
@@ -175,7 +175,7 @@ def balances(client) -> tuple[str, str]:
     [("0.10", 9, "0.12"), ("0.10", 10, "0.14"), ("0.01", 1, "0.02"), ("0.00", 1, "0.00")],
 )
 def test_an_approval_costs_reward_and_fee(marketplace, reward, slots, cost):
-    """Check 34."""
+    """Conformance check 34."""
     client = marketplace.requester(balance="100.00")
     hit = submitted(marketplace, client, max_assignments=slots, Reward=reward)
     client.approve_assignment(AssignmentId=hit[3])
@@ -194,7 +194,7 @@ def test_the_whole_hit_is_held_from_its_creation(marketplace):
 
 
 def test_a_rejection_costs_nothing(marketplace):
-    """Check 34."""
+    """Conformance check 34."""
     client = marketplace.requester(balance="1.00")
     assignment_id = submitted(marketplace, client)[3]
     assert balances(client) == ("0.88", "0.12")
@@ -205,7 +205,7 @@ def test_a_rejection_costs_nothing(marketplace):
 
 
 def test_an_override_without_funds_changes_nothing(marketplace):
-    """Check 34."""
+    """Conformance check 34."""
     client = marketplace.requester(balance="1.00")
     assignment_id = submitted(marketplace, client)[3]
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=REASON)
@@ -218,7 +218,7 @@ def test_an_override_without_funds_changes_nothing(marketplace):
 
 
 def test_a_bonus_costs_its_fee_and_is_listed_under_hit_and_assignment(marketplace):
-    """Check 35."""
+    """Conformance check 35."""
     client = marketplace.requester(balance="10.00")
     _type, hit_id, worker, assignment_id = submitted(marketplace, client)
     client.approve_assignment(AssignmentId=assignment_id)
@@ -234,7 +234,7 @@ def test_a_bonus_costs_its_fee_and_is_listed_under_hit_and_assignment(marketplac
 
 
 def test_a_bonus_token_pays_once(marketplace):
-    """Check 35."""
+    """Conformance check 35."""
     client = marketplace.requester(balance="10.00")
     _type, hit_id, worker, assignment_id = submitted(marketplace, client)
     request = {
@@ -255,7 +255,7 @@ def test_a_bonus_token_pays_once(marketplace):
 
 
 def test_a_bonus_goes_to_the_worker_of_the_assignment(marketplace, client):
-    """Check 35."""
+    """Conformance check 35."""
     assignment_id = submitted(marketplace, client)[3]
 
     code = refusal(

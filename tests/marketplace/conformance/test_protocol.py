@@ -26,7 +26,7 @@ TARGET = "MTurkRequesterServiceV20170117"
     ],
 )
 def test_a_post_that_is_no_signed_call_is_answered_in_json(marketplace, headers):
-    """Check 1."""
+    """Conformance check 1."""
     response = requests.post(marketplace.url + "/", data="{}", headers=headers)
 
     assert 400 <= response.status_code < 500
@@ -34,7 +34,7 @@ def test_a_post_that_is_no_signed_call_is_answered_in_json(marketplace, headers)
 
 
 def test_an_operation_without_result_yields_metadata_alone(marketplace):
-    """Check 2."""
+    """Conformance check 2."""
     client = marketplace.requester()
     hit = create_hit(client, create_hit_type(client))
 
@@ -45,7 +45,7 @@ def test_an_operation_without_result_yields_metadata_alone(marketplace):
 
 
 def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(marketplace):
-    """Check 3."""
+    """Conformance check 3."""
     client = marketplace.requester()
     bodies = []
     client.meta.events.register(
@@ -60,7 +60,7 @@ def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(marketp
 
 
 def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
-    """Check 4."""
+    """Conformance check 4."""
     client = marketplace.requester()
 
     with pytest.raises(client.exceptions.RequestError, match="Hit ABC does not exist.") as error:
@@ -89,7 +89,7 @@ def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
 def test_parameters_that_break_the_model_raise_a_validation_exception(
     marketplace, operation, parameters, told
 ):
-    """Check 7."""
+    """Conformance check 7."""
     client = marketplace.requester()
 
     with pytest.raises(ClientError, match=told) as error:
@@ -99,7 +99,7 @@ def test_parameters_that_break_the_model_raise_a_validation_exception(
 
 
 def test_requesters_see_nothing_of_each_other(marketplace):
-    """Check 8."""
+    """Conformance check 8."""
     one, other = marketplace.requester("one"), marketplace.requester("other")
     hit = create_hit(one, create_hit_type(one))
 
@@ -182,7 +182,7 @@ def _text(headers: dict) -> dict[str, str]:
 
 @pytest.mark.parametrize(("mode", "attempts"), [("legacy", 5), ("standard", 3)])
 def test_a_service_fault_is_tried_again(marketplace, without_pauses, mode, attempts):
-    """Check 5."""
+    """Conformance check 5."""
     client = marketplace.requester(retries={"mode": mode})
     marketplace.hook("faults", operation="GetAccountBalance", kind="fault_before", times=9)
 
@@ -194,7 +194,7 @@ def test_a_service_fault_is_tried_again(marketplace, without_pauses, mode, attem
 
 
 def test_throttling_is_tried_again_and_ends_as_a_client_error(marketplace, without_pauses):
-    """Check 6."""
+    """Conformance check 6."""
     client = marketplace.requester(retries={"mode": "standard"})
     marketplace.hook("faults", operation="*", kind="throttle", times=2)
     assert client.get_account_balance()

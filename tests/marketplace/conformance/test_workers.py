@@ -39,7 +39,7 @@ def guarded_hit(client, **requirement) -> str:
     [("Accept", True, True), ("PreviewAndAccept", True, False), (HIDE, False, False)],
 )
 def test_a_requirement_guards_listing_and_preview(marketplace, client, guarded, listed, previews):
-    """Check 36."""
+    """Conformance check 36."""
     qualification = new_qualification(client)
     hit_type_id = guarded_hit(
         client, QualificationTypeId=qualification, Comparator="Exists", ActionsGuarded=guarded
@@ -55,7 +55,7 @@ def test_a_requirement_guards_listing_and_preview(marketplace, client, guarded, 
 
 
 def test_a_soft_block_hides_the_hits_until_it_is_revoked(marketplace, client):
-    """Check 37."""
+    """Conformance check 37."""
     qualification = new_qualification(client)
     hit_type_id = guarded_hit(
         client, QualificationTypeId=qualification, Comparator="DoesNotExist", ActionsGuarded=HIDE
@@ -88,7 +88,7 @@ def test_a_soft_block_hides_the_hits_until_it_is_revoked(marketplace, client):
     ],
 )
 def test_system_qualifications_follow_the_workers_history(marketplace, client, profile, may_accept):
-    """Check 36."""
+    """Conformance check 36."""
     hit_type_id = create_hit_type(
         client,
         QualificationRequirements=[
@@ -135,7 +135,7 @@ def test_approvals_here_count_towards_the_workers_history(marketplace, client):
 
 
 def test_a_blocked_worker_accepts_nothing_of_the_requester(marketplace, client):
-    """Check 38."""
+    """Conformance check 38."""
     mine, other = create_hit_type(client), marketplace.requester("other")
     theirs = create_hit_type(other)
     create_hit(client, mine)
@@ -153,7 +153,7 @@ def test_a_blocked_worker_accepts_nothing_of_the_requester(marketplace, client):
 
 
 def test_a_qualification_types_name_is_taken_once(marketplace, client):
-    """Check 39."""
+    """Conformance check 39."""
     name = f"Expert {marketplace.run}"
     first = new_qualification(client, name)
 
@@ -257,7 +257,7 @@ def test_a_worker_who_is_unknown_here_is_a_parameter_error(client):
 
 
 def test_messages_reach_workers_whose_work_was_reviewed(marketplace, client):
-    """Check 40."""
+    """Conformance check 40."""
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id)
     known, stranger = marketplace.worker(), marketplace.worker()
@@ -279,7 +279,7 @@ def test_messages_reach_workers_whose_work_was_reviewed(marketplace, client):
 
 
 def test_101_recipients_are_refused(client):
-    """Check 40."""
+    """Conformance check 40."""
     with pytest.raises(client.exceptions.RequestError) as error:
         client.notify_workers(
             Subject="x", MessageText="x", WorkerIds=[f"A{number}" for number in range(101)]

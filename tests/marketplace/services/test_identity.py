@@ -173,7 +173,7 @@ class HitLife(RuleBasedStateMachine):
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_counts_states_and_money_hold_whatever_happens():
-    """Check 17."""
+    """Conformance check 17."""
     run_state_machine_as_test(
         HitLife,
         settings=settings(

@@ -88,7 +88,7 @@ def happened(queue: Queue) -> list[str]:
 
 
 def test_each_step_of_a_hits_life_is_told(marketplace, queue):
-    """Check 47."""
+    """Conformance check 47."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     client.update_notification_settings(
@@ -129,7 +129,7 @@ def test_only_what_was_asked_for_is_told(marketplace, queue):
 
 
 def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
-    """Check 47."""
+    """Conformance check 47."""
     client = marketplace.requester()
 
     client.send_test_event_notification(
@@ -142,7 +142,7 @@ def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
 
 
 def test_notifications_come_more_than_once_and_in_another_order_on_demand(marketplace, queue):
-    """Check 47."""
+    """Conformance check 47."""
     marketplace.choose(MTURK_NOTIFICATION_COPIES=2, MTURK_NOTIFICATIONS_NEWEST_FIRST=True)
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
