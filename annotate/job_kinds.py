@@ -235,7 +235,7 @@ def write_archive(work: Work) -> Result:
 
 
 def _copying(work: Work, files: Sequence[ImageFile]) -> Iterator[ImageFile]:
-    """The files, counted as progress of a step of their own, which begins with the first one."""
+    """The files, counted as progress of their own step, which begins with the first one."""
     work.step("Copying image files")
     yield from work.each(files, total=len(files))
 

@@ -1,6 +1,6 @@
 """Run the clock's entries in threads of this process, where there is no Celery beat.
 
-The list is Celery's `beat_schedule`. Each entry has a thread of its own, so what takes long delays
+The list is Celery's `beat_schedule`. Each entry has its own thread, so what takes long delays
 nothing else.
 """
 

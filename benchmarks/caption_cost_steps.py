@@ -1,4 +1,4 @@
-"""The reconciler of `benchmarks.caption_cost`, in a process of its own.
+"""The reconciler of `benchmarks.caption_cost`, in its own process.
 
 It reads one JSON object a line from its input, `{"step": NAME, …}`, runs the step and answers with
 one line. The step's name is that of a method of `Steps`; the other members are its arguments.

@@ -1,8 +1,8 @@
 """How many comparisons a ranking needs, if pairs are chosen from the votes so far and if they are
 drawn at random, and whether its intervals have the truth.
 
-Raters of known bias compare eight sources of known strength: each prefers the left text by a bias
-of their own, and each image favours some sources. The product's code chooses the pairs and ranks.
+Raters of known bias compare eight sources of known strength: each prefers the left text by their
+own bias, and each image favours some sources. The product's code chooses the pairs and ranks.
 """
 
 import argparse

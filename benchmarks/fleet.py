@@ -166,7 +166,7 @@ def resident_megabytes(pid: int) -> float:
 
 @dataclass
 class OwnPostgresql:
-    """A PostgreSQL server with its data in a folder of its own."""
+    """A PostgreSQL server with its data in its own folder."""
 
     folder: Path
     port: int
@@ -213,7 +213,7 @@ class OwnPostgresql:
         """Kill the server and all its processes at once."""
         assert self.process is not None
         self.earlier += family_seconds(self.process.pid)
-        # Its processes have a session of their own if `setpriv` started it, so pg_ctl ends them.
+        # Its processes have their own session if `setpriv` started it, so pg_ctl ends them.
         self._run("pg_ctl", "stop", "--pgdata", str(self.folder), "--mode=immediate", "--wait")
         self.process.wait()
 

@@ -1,9 +1,9 @@
 """The same work in this product, in Turkle and in Label Studio, one after the other in one run.
 
-Each is installed from the package index into an environment of its own and takes the same images by
-their addresses. Then four annotators in turn ask for the next image and submit a caption, and the
-answers are exported. Processor time is that of all processes of a product: for ours, both sites,
-the syncs and the approvals.
+Each is installed from the package index into its own environment and takes the same images by their
+addresses. Then four annotators in turn ask for the next image and submit a caption, and the answers
+are exported. Processor time is that of all processes of a product: for ours, both sites, the syncs
+and the approvals.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Many people at work at the same time: how long they wait, and whether the pace is kept.
 
 Both sites run as in production, with gunicorn and a process for each processor, beside the
-reconciler and a PostgreSQL server of their own. Each simulated person accepts a HIT, opens the task
+reconciler and their own PostgreSQL server. Each simulated person accepts a HIT, opens the task
 page, thinks, posts a caption, submits it, and goes on. Their browsers run on the same machine, so
 they take a part of its processors, which is printed too.
 """

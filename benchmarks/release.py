@@ -1,8 +1,8 @@
 """Time and memory to freeze a release of nocaps' size: 15,100 images with eleven captions each.
 
 It is compared with one INSERT … SELECT of the same images and captions for another release. On
-SQLite the times are processor time, so other load matters little. PostgreSQL works in a process of
-its own, so there they are the time that passes.
+SQLite the times are processor time, so other load matters little. PostgreSQL works in its own
+process, so there they are the time that passes.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """nocaps' whole campaign, replayed: 15,100 images, 166,100 captions, 727 workers, 8% careless.
 
-Both sites and two Celery workers run as processes on a PostgreSQL server of their own; with
-`--sqlite` the reconciler takes the workers' place. Simulated browsers find HITs, open the task
-pages, write real captions and submit them, over HTTP. A scripted reviewer judges by the API:
-suspicious captions from the queue, then the required checks. The policy excludes workers, their
-captions are replaced, everybody is paid, and a release is made and exported. At the end, every
-invariant is checked by SQL that does not use the product's code.
+Both sites and two Celery workers run as processes on their own PostgreSQL server; with `--sqlite`
+the reconciler takes the workers' place. Simulated browsers find HITs, open the task pages, write
+real captions and submit them, over HTTP. A scripted reviewer judges by the API: suspicious captions
+from the queue, then the required checks. The policy excludes workers, their captions are replaced,
+everybody is paid, and a release is made and exported. At the end, every invariant is checked by SQL
+that does not use the product's code.
 
 The captions are the real ones of nocaps' validation set, repeated under new images, which have
 rows and no files. `--scale` runs a part of the size.

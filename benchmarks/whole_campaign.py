@@ -1,5 +1,5 @@
 """A whole installation for a benchmark, and a campaign in it: both sites and the reconciler as
-processes on a PostgreSQL server of their own, or on SQLite."""
+processes on their own PostgreSQL server, or on SQLite."""
 
 import json
 import subprocess

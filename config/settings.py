@@ -331,8 +331,8 @@ CELERY_TASK_EAGER_PROPAGATES = True
 CELERY_TASK_IGNORE_RESULT = True
 # A worker takes the next task when it is free, so the shares of a campaign spread over all workers.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Long tasks have a queue of their own. A worker takes tasks of both, or with the option `--queues`
-# of one.
+# Long tasks have their own queue. A worker takes tasks of both, or with the option `--queues` of
+# one.
 CELERY_TASK_QUEUES = [Queue(name, routing_key=name) for name in ("celery", "jobs")]
 CELERY_TASK_ROUTES = {
     name: {"queue": "jobs"}

@@ -62,7 +62,7 @@ class JsonFormatter(PrivateFormatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        # The base class adds the traceback to the message. Here it has a key of its own.
+        # The base class adds the traceback to the message. Here it has its own key.
         error = self.formatException(record.exc_info) if record.exc_info else ""
         entry = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

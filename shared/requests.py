@@ -15,7 +15,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 class Middleware:
-    """A middleware of Django's; without a `__call__` of its own it changes nothing."""
+    """A middleware of Django's; without its own `__call__` it changes nothing."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -103,7 +103,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def check_listening(host: str) -> None:
-    """Raise ImproperlyConfigured if other machines can reach a site without a key of its own.
+    """Raise ImproperlyConfigured if other machines can reach a site without its own key.
 
     The address matters, not the site's URL, because clients can connect to it directly.
     """

@@ -24,7 +24,7 @@ ARGUMENTS = [
 
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:
-    """A browser for many tests, each with a context of its own."""
+    """A browser for many tests, each with its own context."""
     if not HEADLESS_SHELL:
         pytest.fail("Chromium is not installed (Debian's package is called chromium).")
     chromium = playwright.chromium.launch(executable_path=HEADLESS_SHELL, args=ARGUMENTS)

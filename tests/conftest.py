@@ -55,7 +55,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_left_out else None
 
 
-# Fixtures that run a marketplace in a process of its own.
+# Fixtures that run a marketplace in its own process.
 PROCESSES = {"marketplace", "movable"}
 
 # Without keys, boto3 would request them from a cloud machine's metadata service.

@@ -1,4 +1,4 @@
-"""Give each test process a database of its own: a copy of a template that has all tables.
+"""Give each test process its own database: a copy of a template that has all tables.
 
 Creating the tables takes longer than most tests. The first process that needs the template makes
 it while others wait, and it stays until a migration or a model changes. With `--create-db`, each

@@ -1,8 +1,8 @@
 """Install a requirements file into .venv, by uv from the package index that pip is configured for.
 
-It needs Python alone: uv comes from the same index, into an environment of its own in build/tools.
-Where uv does not work, pip installs instead, which takes several times as long. Packages that the
-file does not list are removed from .venv.
+It needs Python alone: uv comes from the same index, into its own environment in build/tools. Where
+uv does not work, pip installs instead, which takes several times as long. Packages that the file
+does not list are removed from .venv.
 """
 
 import argparse

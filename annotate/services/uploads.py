@@ -1,4 +1,4 @@
-"""Uploaded files of an import, which wait in a folder of their own until a job has imported them.
+"""Uploaded files of an import, which wait in their own folder until a job has imported them.
 
 A file is stored under a number, and a list keeps its name: so no name can lead out of the folder,
 and any name is possible.

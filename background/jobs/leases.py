@@ -19,8 +19,8 @@ from background.jobs.work import News, Result, UnknownKind, kind_named
 from background.models import FailureSource, Job, JobLine, JobQuerySet, JobStatus
 from shared.database.queues import claim, held
 
-# A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during a long transaction of
-# its own. So when a lease has ended, other workers wait for DOUBT before they take the job.
+# A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during its own long
+# transaction. So when a lease has ended, other workers wait for DOUBT before they take the job.
 LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RENEWED_EVERY = timedelta(seconds=2)
 DOUBT = LEASE * 3 / 4
@@ -58,7 +58,7 @@ def take(*, at: datetime, among: JobQuerySet | None = None) -> Job | None:
 
 
 def _shared_no_more(job: Job) -> dict[str, Any]:
-    """A fingerprint of its own for a started job that later requests must not join."""
+    """Its own fingerprint for a started job that later requests must not join."""
     try:
         joins = kind_named(job.kind).joins_running
     except UnknownKind:

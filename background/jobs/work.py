@@ -4,7 +4,7 @@ An app registers its kinds in its module or package `job_kinds`, which is import
 first looked up. So this app knows no other one, and commands without jobs import none of them.
 
 The function calls `step`, `progress` and `log`. They only keep the values; a thread of the runner
-stores them every two seconds through a connection of its own, so a page shows them also while the
+stores them every two seconds through its own connection, so a page shows them also while the
 function is in a transaction. Without that thread they are stored at once.
 """
 

@@ -1,7 +1,7 @@
 """Read a captions file in COCO form as a dataset.
 
 Exports of this product and nocaps' file have further keys that are used where they are: an image's
-`domain`, and an annotation's `worker` and `primed`. COCO keeps boxes in a file of their own, an
+`domain`, and an annotation's `worker` and `primed`. COCO keeps boxes in their own file, an
 instances file with the same image ids.
 """
 

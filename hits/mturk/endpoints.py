@@ -65,7 +65,7 @@ def endpoint_of(name: str) -> Endpoint:
 
 
 def is_amazons(name: str) -> bool:
-    """Whether this is Mechanical Turk or its sandbox, and not a marketplace of one's own."""
+    """Whether this is Mechanical Turk or its sandbox, and not one's own marketplace."""
     return name in KNOWN
 
 

@@ -152,7 +152,7 @@ def overview_live(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def course(request: HttpRequest, slug: str) -> HttpResponse:
     """The chart of the responses over time, which reads them all, so that the page loads it later.
-    Without htmx, a page of its own."""
+    Without htmx, its own page."""
     campaign, at = _look_up(request, slug), timezone.now()
     so_far = responses_so_far(campaign, at=at)
     wanted = progress(campaign).wanted

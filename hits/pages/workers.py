@@ -149,8 +149,8 @@ def _one_by_one(
     done: str,
     moved: str,
 ) -> bool:
-    """Decide about each worker in a transaction of its own, so that one that is not possible now
-    stops no other."""
+    """Decide about each worker in its own transaction, so that one that is not possible now stops
+    no other."""
     number, responses = 0, 0
     for worker in workers:
         with refusals_shown(request):

@@ -405,7 +405,7 @@ class _Answer:
         if against:
             return HeldCause.RULES, " ".join(chain.from_iterable(against))
         if self.row.practice and self.campaign.config.practice.paid:
-            return None, ""  # a practice is an assignment of its own, without a task
+            return None, ""  # a practice is a separate assignment, without a task
         on_page = {task.pk for task in self._tasks[0]}
         # An answer to a task of the page may have no new response, if the worker has answered the
         # task on another page in the meantime.

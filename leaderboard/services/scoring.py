@@ -1,4 +1,4 @@
-"""Score what waits, each submission in a process of its own with limits of time and memory.
+"""Score what waits, each submission in its own process with limits of time and memory.
 
 Several processes may do this at the same time. Each takes another submission, and starts the
 scoring process (`leaderboard.scoring`), which gets references and captions on its standard input
@@ -233,7 +233,7 @@ def _status_of(
         stderr=subprocess.DEVNULL,
         cwd=ROOT,
         env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
-        # A group of its own, so that the programs that it starts can be killed with it.
+        # Its own group, so that the programs that it starts can be killed with it.
         process_group=0,
     )
     end = time.monotonic() + limits.seconds

@@ -128,7 +128,7 @@ def carried_out_once(
 
 
 class KeptForm(shared.once.SentForm):
-    """A form whose key is stored in a row of its own."""
+    """A form whose key is stored in its own row."""
 
     def __init__(self, key: UUID, otherwise: str, again: Callable[[], None]) -> None:
         self.again = again

@@ -240,7 +240,7 @@ def withdraw(request: WorkerRequest, pk: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("people_home"), status=303)
 
 
-# Done tasks on the home page; all are on a page of their own.
+# Done tasks on the home page; all are on their own page.
 LATEST = 5
 
 

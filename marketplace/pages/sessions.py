@@ -4,8 +4,8 @@ A signed-in worker may use the whole site. A participant sent by a panel has pro
 panel id is part of a URL that anybody can write. Their session contains a participation and no
 worker. Pages that need a worker refuse it, and the others show only what belongs to the study.
 
-A page is in the language of the study or the group that it belongs to. Workers with an account of
-their own see English, as do operators and requesters.
+A page is in the language of the study or the group that it belongs to. Workers with their own
+account see English, as do operators and requesters.
 """
 
 from contextlib import AbstractContextManager

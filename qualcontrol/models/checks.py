@@ -19,7 +19,7 @@ class Verdict(models.TextChoices):
 
 
 class OfCampaign(models.QuerySet[Row]):
-    """Rows with a campaign of their own."""
+    """Rows with their own campaign."""
 
     def of(self, campaign: Campaign) -> Self:
         return self.filter(campaign=campaign)

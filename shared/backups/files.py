@@ -78,8 +78,8 @@ def delete_older(parent: Path, *, made: Path, keep: int) -> int:
     """Delete all but the newest of this site's backups that are named after their time in this
     folder; return how many. `made` is the newest: a later name is of a clock that was ahead.
 
-    Others are not touched: a backup with a name of its own was made to be kept, the other site has
-    its own number, and nobody says that a folder without a list of contents is a backup.
+    Others are not touched: a backup with its own name was made to be kept, the other site has its
+    own number, and nobody says that a folder without a list of contents is a backup.
     """
     own = (path.parent for path in parent.glob(f"*/{CONTENTS}") if _is_own(path))
     backups = sorted(own, key=lambda folder: (folder <= made, folder))

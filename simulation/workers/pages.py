@@ -114,7 +114,7 @@ def _entry(form: Tag) -> dict[str, str]:
 
 
 def _dots(content: bytes) -> int:
-    """The number of dots in a picture, each in a place of its own."""
+    """The number of dots in a picture, each in its own place."""
     with PIL.Image.open(BytesIO(content)) as picture:
         grey = picture.convert("L")
     corners = product(range(0, grey.width, CELL), range(0, grey.height, CELL))

@@ -77,7 +77,7 @@ RULES = {
     "api-documentation": account,
     "healthz": public,
     "readyz": public,
-    # A page for programs with a token of its own, which the test's site does not have.
+    # A page for programs with its own token, which the test's site does not have.
     "metrics": Rule("public", is_missing=True),
     "login": public,
     "password_reset": public,

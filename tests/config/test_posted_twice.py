@@ -39,7 +39,7 @@ VALUES = {
 # Rows that say what happened, or belong to the session: not what a form makes.
 NOT_COUNTED = {IdempotencyKey._meta.db_table, Session._meta.db_table}
 # Routes of forms that the values above do not fit: they need files, codes or further rows. Each has
-# a test of its own.
+# its own test.
 NOT_FILLED_IN = {
     "account:password",
     "account:second_factor",

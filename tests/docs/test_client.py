@@ -82,7 +82,7 @@ def test_the_client_runs_a_campaign_from_photographs_to_a_release(tmp_path):
 
 
 def started(folder: Path, stack: ExitStack) -> tuple[Installation, dict[str, str]]:
-    """The processes of `serve`, with a database of their own."""
+    """The processes of `serve`, with their own database."""
     places = Installation(folder, free_port(), free_port())
     folder.mkdir()
     environment = {

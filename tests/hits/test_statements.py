@@ -67,7 +67,7 @@ def test_an_answer_is_stored_in_eight_statements(client, hit):
 
 
 def ingest(hits, numbers) -> list[str]:
-    """The statements that take one submission of each of these HITs, each to a task of its own."""
+    """The statements that take one submission of each of these HITs, each to its own task."""
     campaign = hits[0].campaign
     tasks = list(campaign.tasks.order_by("number"))
     reports = [

@@ -223,7 +223,7 @@ class InstructionsForm(StepForm):
         self.fields[name].choices = [*none, *LANGUAGE_CHOICES, *more]  # type: ignore[attr-defined]
 
     def default_of(self, path: str) -> Any:
-        # English is a choice of its own there, and no default.
+        # English is a separate choice there, not a default.
         if path == "language" and self.reads_captions:
             return None
         return super().default_of(path)

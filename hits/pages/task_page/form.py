@@ -76,8 +76,8 @@ def behaviour_field(number: int) -> str:
 
 
 def read_counts(raw: str) -> dict[str, Any]:
-    """The counts in the field, each from 0 to GREATEST, those of characters in an object of their
-    own; empty if the field is invalid."""
+    """The counts in the field, each from 0 to GREATEST, those of characters in their own object;
+    empty if the field is invalid."""
     try:
         given = json.loads(raw) if len(raw) <= LONGEST else None
     except (ValueError, RecursionError):

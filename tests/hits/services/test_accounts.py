@@ -1,4 +1,4 @@
-"""A marketplace of one's own gets another address, and its campaigns go along."""
+"""One's own marketplace gets another address, and its campaigns go along."""
 
 import pytest
 from django.core.management import CommandError, call_command

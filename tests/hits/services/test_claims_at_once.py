@@ -1,4 +1,4 @@
-"""Many workers at the same time, each with a database connection of their own."""
+"""Many workers at the same time, each with their own database connection."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -68,7 +68,7 @@ def new_database(tmp_path) -> Iterator[str]:
         yield f"sqlite:///{tmp_path / 'new.sqlite3'}"
         return
     name = f"new_{uuid.uuid4().hex}"
-    # By a connection of its own, since databases are not made in transactions.
+    # By its own connection, since databases are not made in transactions.
     server = psycopg2.connect(**{**connection.get_connection_params(), "dbname": "postgres"})
     server.autocommit = True
     with server.cursor() as cursor:

@@ -58,7 +58,7 @@ print("done")
 
 @pytest.mark.slow
 def test_flags_of_two_hundred_thousand_characters_end():
-    # In a process of its own: a pattern that hangs cannot be interrupted otherwise. If it hangs or
+    # In its own process: a pattern that hangs cannot be interrupted otherwise. If it hangs or
     # fails, the last text in the error's output is the cause.
     done = subprocess.run(
         [sys.executable, "-c", FLAGS, *PARTS],

@@ -32,7 +32,7 @@ def register(monkeypatch):
 
 
 def in_child(action) -> int:
-    """Run the action in a child process with a connection of its own; return how it ended, as
+    """Run the action in a child process with its own connection; return how it ended, as
     `os.waitpid` says it."""
     connections.close_all()
     child = os.fork()
