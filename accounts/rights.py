@@ -41,7 +41,7 @@ def require(request: Any, team: Team, may: Right) -> None:
 
 
 def rights_in(request: Any, team: Team | None) -> frozenset[Right]:
-    """What the user may do with the team's rows: everything, if they are an operator."""
+    """The user's rights to the team's rows; operators have all."""
     if request.user.is_superuser:
         return frozenset(Right)
     if not request.user.is_authenticated:

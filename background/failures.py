@@ -1,6 +1,7 @@
 """Failures of background work: note, solve, try again, dismiss.
 
-Whoever runs the work notes a failure when it stops trying, and solves it when the work succeeds.
+The code that runs the work notes a failure when it stops trying, and solves it when the work
+succeeds.
 """
 
 from collections.abc import Mapping

@@ -267,7 +267,7 @@ class Notice(About):
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     kind = models.SlugField(max_length=40, help_text="a name in background.notices.registry")
     subject = models.CharField(max_length=200)
-    # Null for what only operators, or only the user who asked for it, may see.
+    # Null for notices that only operators, or only the user who asked, may see.
     team = models.ForeignKey(Team, models.CASCADE, related_name="notices", null=True)
     # Whether only the user who asked for it gets an e-mail.
     is_personal = models.BooleanField(default=False)

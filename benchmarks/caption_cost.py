@@ -1,4 +1,4 @@
-"""What one caption costs: database statements and processor time of all processes.
+"""The cost of one caption: database statements and processor time of all processes.
 
 The requester's site, the marketplace and the reconciler run as processes, with a campaign of two
 sizes. Simulated browsers accept HITs, open the task pages, post captions and submit them, over

@@ -1,4 +1,4 @@
-"""What must always hold of a campaign and its marketplace, as plain SQL on both databases.
+"""Invariants of a campaign and its marketplace, as plain SQL on both databases.
 
 The SQL uses nothing of the products' code, so that an error there cannot hide itself. A statement
 returns the rows that break an invariant. `broken` runs all of them, and returns a line for each

@@ -253,7 +253,7 @@ class SmallCampaign:
             time.sleep(0.3)
 
     def state(self) -> str:
-        """What is known of the campaign, for whoever looks into a failure."""
+        """The campaign's state, to look into a failure."""
         state = {name: self.rows(sql) for name, sql in STATE.items()}
         return f"{state}, met: {dict(self.surprises.most_common(6))}"
 

@@ -99,8 +99,8 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
 
 
 def _of_people(people: Mapping[str, Any], submission: Submission) -> dict[str, float]:
-    """What people said of a submission, as a figure with the decimals that the board shows; empty
-    if they did not rate it."""
+    """People's mean rating of a submission, with the decimals that the board shows; empty if they
+    did not rate it."""
     source = people.get("sources", {}).get(str(submission.pk))
     return {PEOPLE: round(people["scores"][source], 2)} if source else {}
 
@@ -288,7 +288,7 @@ def captions_of(release: Release, role: Role) -> Iterator[tuple[int, str]]:
 
 
 def job_of(submission: Submission) -> dict[str, Any]:
-    """What the scoring process needs (`leaderboard.scoring`)."""
+    """The input of the scoring process (`leaderboard.scoring`)."""
     challenge = submission.challenge
     references: dict[int, list[str]] = defaultdict(list)
     for image, text in captions_of(challenge.release, Role.REFERENCE):

@@ -73,7 +73,7 @@ class AssignmentClosed(DomainError):
 
 
 class FieldRefused(DomainError):
-    """What was entered is not possible; `field` is the invalid field, if it is one."""
+    """The entered value is not possible; `field` is the invalid field, if it is one."""
 
     def __init__(self, message: str, *, field: str = "") -> None:
         super().__init__(message)

@@ -21,7 +21,8 @@ READ = 300
 
 
 class Standing(NamedTuple):
-    """What decides, beside qualifications, whether and where a worker may accept a HIT."""
+    """The facts, besides qualifications, that decide whether and where a worker may accept a
+    HIT."""
 
     is_blocked: bool
     in_queue: int  # the worker's accepted assignments

@@ -38,8 +38,8 @@ def signed(user: SignedIn, *, to: str, state: str) -> str:
 
 
 def read(text: str, *, to: str, state: str) -> SignedIn:
-    """What the text says; raises BadSignature if it is forged, old, for another site or for
-    another session."""
+    """The text's content; raises BadSignature if it is forged, old, for another site or for another
+    session."""
     if not settings.HAND_OVER_SECRET or not state:
         raise signing.BadSignature("Nothing was asked for.")
     given, *user = signing.loads(

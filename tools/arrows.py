@@ -2,8 +2,8 @@
 
 `make lint` runs this; import-linter reads imports alone. A string names a package by the dotted
 name of a module or model, a route, a template, a library of template tags, a static file or, in
-SQL, a table. Docstrings and comments count only if they name a module. What is in no package's
-folder, such as base.html, belongs to the project and may name everything.
+SQL, a table. Docstrings and comments count only if they name a module. Files in no package's
+folder, such as base.html, belong to the project and may name everything.
 """
 
 import ast

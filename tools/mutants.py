@@ -4,8 +4,8 @@ notices.
 `python -m tools.mutants PART` takes a sample of the changes (mutants) of a part's functions and
 prints those that its tests let pass. The tests are collected once. For each mutant the process
 forks, and the child puts the changed code into the loaded functions and runs the tests until one
-fails. So no file is ever changed. What runs at import, such as the fields of a class or the default
-of a parameter, is not mutated.
+fails. So no file is ever changed. Code that runs at import, such as the fields of a class or the
+default of a parameter, is not mutated.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the API does with every body that it reads, and with every error."""
+"""How the API reads bodies and answers errors."""
 
 import json
 import math

@@ -24,8 +24,8 @@ Method = Callable[..., Response]
 def idempotent(method: Method) -> Method:
     """For a view's method that changes only the database: obey the header Idempotency-Key.
 
-    The request runs in the transaction that stores its answer, so a failed one leaves nothing.
-    What its services do `afterwards` follows that transaction.
+    The request runs in the transaction that stores its answer, so a failed one leaves nothing. Work
+    that its services put off by `afterwards` follows that transaction.
     """
 
     @wraps(method)

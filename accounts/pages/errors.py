@@ -1,4 +1,4 @@
-"""What the site answers in place of a view: error pages, and problem details in the API."""
+"""Answers without a view: error pages, and problem details in the API."""
 
 from typing import Any
 

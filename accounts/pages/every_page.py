@@ -1,4 +1,4 @@
-"""What holds for every request and every page: middleware, and variables of templates."""
+"""Middleware of every request, and template variables of every page."""
 
 from typing import Any
 

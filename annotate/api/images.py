@@ -75,7 +75,7 @@ class LeftOutSerializer(serializers.Serializer[Any]):
 
 
 class UploadedSerializer(serializers.Serializer[Any]):
-    """What became of the files."""
+    """The result of each file."""
 
     split = serializers.CharField()
     new = serializers.IntegerField(help_text="files that were imported")

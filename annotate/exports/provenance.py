@@ -87,7 +87,7 @@ def imports_of(release: Release) -> list[dict[str, Any]]:
 
 
 def import_keys(release: Release) -> dict[int | None, dict[str, str]]:
-    """What exports say of an imported caption, by its `import_number`."""
+    """The exported facts about an imported caption, by its `import_number`."""
     keys: dict[int | None, dict[str, str]] = {
         number: {"imported_from": file["file"], "imported_at": file["at"]}
         for number, file in enumerate(imports_of(release), start=1)

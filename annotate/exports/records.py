@@ -1,4 +1,4 @@
-"""What a release records of its campaign and its images, and writing of many rows.
+"""A release's records of its campaign and its images, and writing of many rows.
 
 A release's files, report and evaluation use these records only, never the live tables.
 """
@@ -101,7 +101,7 @@ Boxes = Sequence[Mapping[str, Any]]
 
 
 def context_of(campaign: Campaign, domains: str = DEFAULT_PRESET) -> dict[str, Any]:
-    """What a new release records of its campaign; `domains` is the name of a preset."""
+    """A new release's record of its campaign; `domains` is the name of a preset."""
     return {
         "campaign_file": campaign.config_json,
         "selection": _selection(campaign),

@@ -163,7 +163,7 @@ def bundle(content: Content, chosen: Format, images: Iterable[ImageFile]) -> Ite
 
 
 def about(content: Content, chosen: Format) -> dict[str, Any]:
-    """What a manifest says of the export besides its files."""
+    """The fields of a manifest besides the files."""
     return {
         "release": content.release.name,
         "campaign": content.release.source,

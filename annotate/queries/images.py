@@ -146,8 +146,8 @@ def _stored(split: str, ignored: Sequence[str]) -> dict[int, int] | None:
 
 
 def count_by_classes(images: QuerySet[Image], ignored: Collection[str]) -> dict[int, int]:
-    """Numbers of the upright images by number of classes; those of all rich ones together, by
-    RICH. Reads every box of the images."""
+    """Numbers of the upright images by number of classes; RICH stands for itself and all larger
+    ones. Reads every box of the images."""
     left_out = list(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
     upright = images.filter(rotation=0)
     boxes = Box.objects.verified().filter(image__in=upright).exclude(object_class__in=left_out)

@@ -1,4 +1,4 @@
-"""What people said of captions in a release, and the references of the same images."""
+"""People's ratings of captions in a release, and the references of the same images."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What published campaigns show, which imports do not change."""
+"""The images and boxes that published campaigns show, which imports do not change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -23,10 +23,9 @@ LACKS = {
 
 
 def read_release(release: Release, table: DomainTable | None = None, language: str = "") -> Dataset:
-    """The dataset of a release of captions, with the domains it has or those by another table.
-
-    Hidden captions are left out, and of a release of several languages those in other languages
-    than `language`. Raises DomainError if the release is of another task type.
+    """The dataset of a release of captions, with its own domains or those of another table. Leaves
+    out hidden captions and those in other languages than `language`. Raises DomainError if the
+    release is of another task type.
     """
     if not KINDS[release.campaign.kind].has_references:
         raise DomainError(

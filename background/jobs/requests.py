@@ -1,4 +1,4 @@
-"""What people do with jobs: request, cancel, run again; and when old ones are deleted."""
+"""Request, cancel and repeat jobs, and delete old ones."""
 
 import hashlib
 import json

@@ -66,7 +66,7 @@ class Result:
 
 @dataclass
 class News:
-    """What a job's row does not say yet."""
+    """Changes that the job's row does not have yet."""
 
     step: str | None = None
     done: int | None = None

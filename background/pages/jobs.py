@@ -157,7 +157,7 @@ def begin_job(
 ) -> Job:
     """Request a job for the signed-in user, and let a worker start it. Raises DomainError.
 
-    A job about nothing in particular belongs to the current team.
+    A job without a subject belongs to the current team.
     """
     job = requests.request_job(
         kind=kind,

@@ -164,7 +164,7 @@ class Curve(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What the baselines learnt from development data; `bigrams` need the order of mention."""
+    """The baselines' counts of development data; `bigrams` need the order of mention."""
 
     counts: Counts
     bigrams: Bigrams | None

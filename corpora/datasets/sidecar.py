@@ -52,7 +52,7 @@ class StatedBox(NamedTuple):
 
 @dataclass
 class Facts:
-    """What the table says of one file."""
+    """The table's entry of one file."""
 
     line: int
     credits: dict[str, str] = field(default_factory=dict)

@@ -31,7 +31,7 @@ class Coefficient(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What people said of captions: arrays with one element for each caption of each system.
+    """People's ratings: arrays with one element for each caption of each system.
 
     `images` ascends. Pairs of the same `block`, which is inside an image, are compared for the
     accuracy per caption. Without `has_scale`, scores compare captions inside their block alone, so

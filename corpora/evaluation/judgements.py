@@ -1,4 +1,4 @@
-"""What people said of captions, and figures of the same captions that somebody brings."""
+"""People's ratings of captions, and given figures of the same captions."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a language forbids and needs: rules of captions that differ from language to language.
+"""Rules of captions that differ between languages.
 
 Does not use Django. A campaign names the language of its captions by a BCP 47 tag, and any tag is
 possible. A language without an entry here has the general rules only.

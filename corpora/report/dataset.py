@@ -1,4 +1,4 @@
-"""What a release or a captions file says about its images and captions.
+"""The data of a release or a captions file, as far as it has them.
 
 The captions are also arrays of word numbers, so that a hundred thousand can be counted in seconds,
 and that the names of classes are found in them.

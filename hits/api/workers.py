@@ -87,7 +87,7 @@ class WorkerDetailSerializer(WorkerSerializer):
 def described(
     request: Request, campaign: Campaign, workers: Sequence[Worker]
 ) -> list[dict[str, Any]]:
-    """What the API says of each of the workers."""
+    """The API's object for each of the workers."""
     keys = [worker.pk for worker in workers]
     sees_money = Right.SEE_MONEY in rights_in(request, campaign.team)
     theirs = statements(campaign, Worker.objects.filter(pk__in=keys)) if sees_money else ()
@@ -165,7 +165,7 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What an exclusion would do."""
+    """The effects that an exclusion would have."""
 
     responses = serializers.IntegerField(help_text="that would be discarded")
     tasks_reopened = serializers.IntegerField()
@@ -180,13 +180,13 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
-    """What an exclusion did."""
+    """The effects of an exclusion."""
 
     discarded = serializers.IntegerField(help_text="responses")
 
 
 class RestoredSerializer(serializers.Serializer[Any]):
-    """What a reinstatement did."""
+    """The effects of a reinstatement."""
 
     restored = serializers.IntegerField(help_text="responses")
 

@@ -1,5 +1,5 @@
-"""What a marketplace with addresses under `/people` knows of one's own people: their groups, the
-work that they have withdrawn, and their names.
+"""Calls of a marketplace with addresses under `/people`: groups of one's own people, the work that
+they have withdrawn, and their names.
 
 These addresses are not part of Mechanical Turk's API. Requests are signed as boto3 signs its own.
 """

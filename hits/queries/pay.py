@@ -70,7 +70,7 @@ def held_of(campaign: Campaign) -> QuerySet[HeldPayment]:
 
 
 def answer_held(held: HeldPayment) -> str:
-    """What the worker submitted and fits no task, with the pseudonym in place of the id."""
+    """The submitted text that fits no task, with the pseudonym in place of the id."""
     assignment = held.submission.assignment
     text = shown_answer(assignment.unplaced_answer)
     return text.replace(assignment.account.marketplace_id, held.worker.pseudonym)

@@ -165,7 +165,7 @@ def _settle(run: Run, assignment: Assignment) -> int | None:
         # lost.
         is_outdated = error.says_wrong_state or error.says_gone
         if error.says_gone and assignment.hit.status != HitStatus.GONE:
-            # If its HIT is gone, too, what the assignment answered still counts.
+            # If its HIT is gone, too, the assignment's responses still count.
             listed_or_gone(run, assignment.hit)
         if is_outdated and ask_for(run, assignment):
             assignment.refresh_from_db(fields=["status"])

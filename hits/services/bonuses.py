@@ -136,7 +136,7 @@ def _obstacle(
 
 
 def _wrong(wishes: Sequence[Wish]) -> str:
-    """What is wrong with the list itself; empty if nothing is."""
+    """The problems of the list itself."""
     if not wishes:
         return "There is no bonus in the list."
     for wish in wishes:

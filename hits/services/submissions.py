@@ -357,8 +357,8 @@ class _Answer:
         return {response: problems for response, problems in by_response.items() if problems}
 
     def _is_in_part(self, responses: Sequence[Response]) -> bool:
-        """Whether the answer leaves out tasks that its page showed or, if no page is known, has
-        fewer than a page shows. The task page takes all answers or none."""
+        """Whether answers to tasks of the page are missing or, if no page is known, whether there
+        are fewer than a page has tasks. The task page takes all answers or none."""
         if self.page is None:
             return len(responses) < self.campaign.config.hit.images and self._had_more(responses)
         if self.page.answered_at is not None:

@@ -148,7 +148,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 class PasswordView(PasswordChangeView):
     """Changes the operator's password, given the current one. Their other sessions end.
 
-    Who came from the requester site and has no password sets one.
+    Users who came from the requester site and have no password set one.
     """
 
     template_name = "marketplace/operator/password.html"

@@ -46,8 +46,8 @@ Guarded = Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]
 def _for(lets_in: Callable[[Scope], bool]) -> Callable[[View[Rest]], Guarded[Rest]]:
     """A decorator of pages for sessions with such a scope, in their language.
 
-    Who is not signed in is led to the sign-in page, members of groups and workers to their own
-    pages. Participants of studies get a 404.
+    Leads visitors to the sign-in page, and members of groups and workers to their own pages.
+    Participants of studies get a 404.
     """
 
     def decorate(view: View[Rest]) -> Guarded[Rest]:

@@ -254,8 +254,8 @@ def _preview(
 @require_POST
 @worker_required
 def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponseBase:
-    """Accept a HIT of the group; a double click accepts one. Who goes back to the page after that
-    HIT accepts another."""
+    """Accept a HIT of the group; a double click accepts one. A worker who goes back to the page
+    after that HIT accepts another."""
     return carried_out_once(
         request,
         lambda: _accept(request, hit_type_id),

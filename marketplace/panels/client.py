@@ -111,7 +111,7 @@ class Prolific:
 
     def submissions(self, study_id: str) -> tuple[list[SubmissionThere], list[str]]:
         """The study's submissions, and the ids of those that cannot be read."""
-        # The reference names no pages here. If there are any, the links lead on.
+        # The reference mentions no pages here. Links to further ones are followed.
         rows = self._listed(f"studies/{study_id}/submissions/", has_pages=False)
         read, unreadable = [], []
         for row in rows:
@@ -191,7 +191,7 @@ class Prolific:
             try:
                 answer = self._get(target)
             except PanelRefused:
-                # A list that ends where a link leads on would lack the rest.
+                # Without following the link, the rest of the list would be missing.
                 if not is_guess:
                     raise
                 return  # there is no such page

@@ -194,7 +194,7 @@ def _open(group: PeopleGroup) -> PeopleGroup:
 
 
 def _use_up(invitation: MailInvitation, worker: Worker) -> None:
-    """Let the mail's link sign in this worker from now on, and nobody else join with it; raises
+    """Tie the mail's link to this worker: it signs them in, and nobody else joins with it; raises
     GroupRefused if somebody has."""
     unused = MailInvitation.objects.filter(pk=invitation.pk, worker=None)
     if not unused.update(worker=worker, sign_in_number=worker.sign_in_number):

@@ -1,4 +1,4 @@
-"""What test hooks change: the clock, faults of the API, and settings of its behaviour.
+"""The state of test hooks: the clock, faults of the API, and settings of its behaviour.
 
 The changes are in the database, and each process follows them before each request, so that tests of
 clients also work against several processes. Without MARKETPLACE_TEST_HOOKS, nothing is read.

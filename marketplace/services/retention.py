@@ -1,5 +1,5 @@
-"""What is kept, by the rules in the table of docs/marketplace.md: old rows are deleted, and one
-worker's data on request.
+"""Delete old rows, by the rules in the table of docs/marketplace.md, and one worker's data on
+request.
 
 HITs, the assignments of workers who submitted something, and the ledger are never deleted.
 """

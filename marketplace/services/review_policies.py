@@ -90,7 +90,7 @@ def _answers(assignment: Assignment) -> dict[str, list[str]]:
 @transaction.atomic
 def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: datetime) -> None:
     """Store the scores together with what follows from them, so that neither is left alone."""
-    # Who decides on the assignment locks its worker first, too.
+    # Other decisions on the assignment lock its worker first, too.
     Worker.objects.select_for_update(no_key=True).get(pk=assignment.worker_id)
     assignment.refresh_from_db(fields=["status"])
     mine = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT)

@@ -5,7 +5,7 @@ process. If the process has no such thread, or if sweeps are late, each API call
 requester's rows first. So no response shows a deadline that passed more than SWEPT_LATELY sweeps
 ago. A sweep that finds nothing due only reads.
 
-Who keeps the time is a lease in the database, measured by the database's own clock. Two sweeps at
+A lease in the database says which process keeps the time, by the database's clock. Two sweeps at
 the same time do no harm, so the lease only avoids useless work. It survives a holder that was
 killed or hangs: after LEASE, the next process that sweeps takes it.
 """
@@ -75,7 +75,7 @@ def sweep(*, at: datetime, requester: Requester | None = None) -> int:
 
 
 class _Thread:
-    """What this process's thread knows: when the last complete sweep began, by the monotonic clock.
+    """When the last complete sweep began as this process's thread knows, by the monotonic clock.
 
     That sweep may be another process's.
     """

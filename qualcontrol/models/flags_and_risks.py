@@ -83,8 +83,8 @@ class Copying(models.Model):
 
 
 class LearnedValues(models.Model):
-    """What the risk model learned from a whole campaign, such as how usual each flag is. The risks
-    of single workers are computed with it."""
+    """The risk model's values from a whole campaign, such as how usual each flag is. The risks of
+    single workers are computed with it."""
 
     campaign = models.OneToOneField(
         Campaign, models.CASCADE, primary_key=True, related_name="learned_values"

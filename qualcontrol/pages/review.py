@@ -217,7 +217,7 @@ def is_prefetch(request: HttpRequest) -> bool:
 
 
 def _only_required(request: HttpRequest, campaign: Campaign) -> bool:
-    """What the reviewer chose, or until then whether there are required checks."""
+    """The reviewer's choice, or until then whether there are required checks."""
     if ONLY_REQUIRED not in request.session and SpotCheck.objects.of(campaign).open().exists():
         request.session[ONLY_REQUIRED] = True
     return bool(request.session.get(ONLY_REQUIRED))

@@ -233,7 +233,7 @@ def _dates(campaign: Campaign) -> Iterator[str]:
     if checks["first"]:
         yield f"Checks: {_day(checks['first'])} to {_day(checks['last'])}."
     for decision in campaign.decisions.filter(act__in=OF_THE_CAMPAIGN).order_by("at", "pk"):
-        # What follows the change are a person's words, which are not for publication.
+        # The text after the change is a person's, and not for publication.
         change = decision.reason.partition(". ")[0] if decision.act in CHANGES else ""
         yield f"{_day(decision.at)}: {decision.get_act_display()} {change}".strip() + "."
 

@@ -132,7 +132,7 @@ def checks_to_go(campaign: Campaign, reviewer: User) -> int:
 
 @dataclass(frozen=True)
 class ReviewCounts:
-    """What the review page says about the campaign's required checks and the reviewer's work."""
+    """The review page's line about the campaign's required checks and the reviewer's work."""
 
     left: int
     done: int

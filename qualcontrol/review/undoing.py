@@ -54,7 +54,7 @@ RESERVED_FOR = timedelta(minutes=15)
 
 @dataclass(frozen=True)
 class UndoPreview:
-    """What changing a response's verdict, or restoring it, would move.
+    """The effects of changing a response's verdict, or of restoring it.
 
     `obstacle` says why the response cannot count again; empty if it can, or does.
     """

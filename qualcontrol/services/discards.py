@@ -91,7 +91,7 @@ def restore_and_log(
 
 
 def _restorable(versions: Collection[int], campaign: Campaign) -> QuerySet[Any]:
-    """What was discarded and builds on these versions, and that no decision is against; `why` is
+    """Discarded responses that build on these versions, and that no decision is against; `why` is
     the reason of its last discard."""
     later = Response.objects.filter(builds_on__in=versions, status=ResponseStatus.DISCARDED)
     log = Decision.objects.filter(response=OuterRef("pk"), act=Act.DISCARD).order_by("-pk")

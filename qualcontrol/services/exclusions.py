@@ -55,7 +55,7 @@ EXCLUDED = "worker excluded"
 
 @dataclass(frozen=True)
 class ExclusionPreview:
-    """What excluding workers would discard, and what replacing it would cost."""
+    """The responses that excluding workers would discard, and the cost of replacing them."""
 
     responses: int
     tasks_reopened: int

@@ -296,14 +296,14 @@ def _lasting(
         keywords=partial(_shown_keywords, response),
         is_part=kind.is_part(answer),
         examples=kind.good_examples(campaign.config),
-        # Who wrote an imported text saw no page of ours.
+        # The author of an imported text saw no page of this site.
         given=() if response.imported_from_id else kind.given_texts(response.task),
     )
     return [*flags, *(Flag(*sign) for sign in kind.signs(answer, campaign.config))]
 
 
 def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
-    """What is known of how the answer was written."""
+    """The known facts about how the answer was written."""
     if behaviour is None:
         return Conduct(response.seconds)
     return Conduct(

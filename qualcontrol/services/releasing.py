@@ -44,8 +44,7 @@ class ReleaseRefused(DomainError):
 
 
 def open_questions(campaign: Campaign) -> list[str]:
-    """What quality control has to decide before a release, one sentence for each sort of
-    question."""
+    """The open questions of quality control before a release, one sentence for each sort."""
     checks = SpotCheck.objects.of(campaign)
     of_kept = checks.exclude(response__status=ResponseStatus.DISCARDED).order_by()
     unsettled = of_kept.filter(verdict__in=["", Verdict.BAD]).values_list("verdict")
@@ -82,8 +81,8 @@ def open_questions(campaign: Campaign) -> list[str]:
 
 
 def missing(campaign: Campaign, *, in_all_languages: bool = False) -> list[str]:
-    """What a release lacks: `missing_answers` and `open_questions`; with `in_all_languages`, of
-    each campaign of the family."""
+    """The `missing_answers` and `open_questions` of a release; with `in_all_languages`, of each
+    campaign of the family."""
     members = Campaign.objects.family_of(campaign) if in_all_languages else [campaign]
     return _lacking(members, _unfinished, with_names=in_all_languages)
 
@@ -204,7 +203,7 @@ def _members(campaign: Campaign) -> list[Campaign]:
 
 
 def _context(members: Sequence[Campaign], domains: str) -> dict[str, Any]:
-    """What the release records of its campaigns; of several, all of their files."""
+    """The release's record of its campaigns, with all of their files."""
     context = context_of(members[0], domains)
     checked = [(member, estimate_of(member, progress(member).submitted)) for member in members]
     context["spot_checks"] = [

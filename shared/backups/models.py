@@ -1,4 +1,4 @@
-"""What the command `backup` did, each time it ran."""
+"""A row for each run of the command `backup`, with its result."""
 
 from datetime import timedelta
 

@@ -161,7 +161,7 @@ def _ratings(images: Sequence[_Image]) -> dict[int, str]:
 def _roles(
     responses: Sequence[Candidate], config: CampaignConfig
 ) -> Iterator[tuple[Candidate, Role]]:
-    """What each response is in the release."""
+    """The role of each response in the release."""
     reasons = [response for response in responses if response.cannot_describe]
     captions = [response for response in responses if not response.cannot_describe]
     for response in sorted(captions[config.baselines :], key=lambda response: response.pk):

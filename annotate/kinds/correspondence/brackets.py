@@ -9,8 +9,8 @@ from corpora.language.tokens import tokens
 
 # The number of a box that a word refers to, or a kind.
 Mark = TypeVar("Mark", bound=int | str)
-# What a backslash stands before: brackets of the caption itself, and after a link a number, which
-# would be taken for one of its boxes.
+# Escaped by a backslash: brackets of the caption itself, and a number after a link, which would be
+# read as one of its boxes.
 SPECIAL = re.compile(r"[\\\[\]]")
 CONTINUES = re.compile(r",?[0-9]")
 # A character after a backslash, a passage in brackets with its boxes' numbers (`[two dogs]3,4`), or

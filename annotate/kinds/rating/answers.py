@@ -52,8 +52,8 @@ class Source(Section):
         return f"{self.name} ({origin or f'caption set {self.caption_set}'})"
 
 
-# Names of columns and keys beside those of the questions in files of a release, and of what workers
-# mark and miss in what programs get to judge.
+# Columns and keys of files besides the questions, and the keys of marks and missing things in items
+# for programs that judge.
 TOTAL = "total"
 RESERVED = {
     *(TOTAL, "worker", "source", "image", "image_id", "file_name"),

@@ -211,7 +211,7 @@ class Sources(Choices):
 
 
 def _offered(team: Team) -> Iterator[_Place]:
-    """What the team has, the latest first."""
+    """The team's sources, the latest first."""
     whole = ReleasedCaption.objects.filter(image__task__serial=0)
     captions = whole.filter(image__release=OuterRef("pk"))
     releases = Release.objects.of_team(team).annotate(

@@ -1,4 +1,4 @@
-"""What a version of a text changed, word by word, as plain Python."""
+"""The changes of a version of a text, word by word, as plain Python."""
 
 from collections.abc import Iterator
 from itertools import groupby, pairwise

@@ -318,7 +318,7 @@ class RefineKind(TaskKind):
         return Refine.of(config).waits_for_verdict
 
     def text(self, answer: Any) -> str | None:
-        """What the worker wrote: the words that the version before does not have."""
+        """The words that the worker added to the version before."""
         return answer["new"] or None
 
     def is_part(self, answer: Any) -> bool:

@@ -65,7 +65,7 @@ def _record(drawn: Drawn, ways: Mapping[int, Any]) -> dict[str, Any]:
 def _rounds(
     drawn: Sequence[Drawn], records: Sequence[Mapping[str, Any]], english: bool
 ) -> list[dict[str, Any]]:
-    """What each round gained: means over the images. Garg et al. 2024 report the time of a round,
+    """The gain of each round: means over the images. Garg et al. 2024 report the time of a round,
     the length of its texts, and how similar they are to those of the round before."""
     rounds = []
     for number in range(len(records[0]["versions"])):

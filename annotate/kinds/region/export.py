@@ -111,7 +111,7 @@ def _captions(release: Release, *, hidden: bool) -> Iterator[_Caption]:
 
 
 def _reasons(release: Release, *, hidden: bool) -> Iterator[dict[str, Any]]:
-    """What each worker said who could not describe a region."""
+    """The reasons of the workers who could not describe a region."""
     fields = ("image__record__region__image_id", "text")
     rows = captions_of(release, Role.REASON, *fields, hidden=hidden)
     for number, image, reason, language, _ in rows:

@@ -37,7 +37,7 @@ from shared.number_fields import PORT
 from shared.secret_key import check_listening, kept_key
 
 DEMO = settings.BASE_DIR / "build" / "demo"
-# What does everything in the background.
+# The process for all background work.
 WORKER = ("work_jobs", "--watch", "1", "--clock")
 VISITOR = "visitor"
 KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")

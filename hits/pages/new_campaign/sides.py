@@ -1,5 +1,5 @@
-"""What a step shows beside its form: images, workers who qualify, cost and pay, and advice on
-settings that are possible and probably unwise."""
+"""The panels beside a step's form: images, workers who qualify, cost and pay, and advice on
+settings that are valid but probably unwise."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""What a task form has besides the answer: the signed token that identifies its page, in place of a
-cookie, and the behaviour counts and the device.
+"""The parts of a task form besides the answer: the signed token that identifies its page instead of
+a cookie, the behaviour counts, and the device.
 
 `static/hits/behaviour.js` sends the counts, as JSON: `characters`, the characters of the text by
 the way in which each came, `seconds_writing` and `times_left`. They come from the worker's browser

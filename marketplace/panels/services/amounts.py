@@ -25,7 +25,7 @@ from marketplace.panels.panel import CENT, NOTHING, Spent, SubmissionStatus
 
 @dataclass(frozen=True)
 class Cost:
-    """What places cost at the panel."""
+    """The cost of places at the panel."""
 
     rewards: Decimal
     fees: Decimal
@@ -72,7 +72,8 @@ def last_payout() -> Subquery:
         worker=OuterRef("worker"),
         made_at__lt=Subquery(of_panel.order_by("known_since").values("known_since")[:1]),
     )
-    # What it paid has lower keys. A late automatic approval is dated before it, when it was due.
+    # The rows that it paid have lower keys. A late automatic approval is dated before it, when it
+    # was due.
     return Subquery(payouts.order_by("-pk").values("pk")[:1])
 
 

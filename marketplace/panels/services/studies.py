@@ -38,7 +38,7 @@ class PanelPlan:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a change costs, as it is shown before the operator confirms it."""
+    """The cost of a change, as shown before the operator confirms it."""
 
     places: int
     total: Decimal

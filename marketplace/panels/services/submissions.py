@@ -63,7 +63,7 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a submission that awaits its review."""
+    """The facts about a submission that awaits its review."""
 
     # None if nobody with the participant's id arrived here.
     has_arrived: bool
