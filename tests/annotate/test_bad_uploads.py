@@ -209,7 +209,7 @@ def test_a_jpg_that_is_a_png_is_imported_as_what_it_is(send, address):
         (b"", "is empty"),
     ],
 )
-def test_a_file_that_is_no_photograph_is_named_and_the_rest_is_imported(
+def test_a_file_that_is_not_a_photograph_is_named_and_the_rest_is_imported(
     settings, send, address, content, reason
 ):
     found = outcome(send(address, file("bad.jpg", content), file("b.png", photograph())))

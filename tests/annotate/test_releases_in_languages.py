@@ -160,7 +160,7 @@ def test_a_choice_that_cannot_be_is_one_line(in_two_languages, tmp_path, command
         call_command(command, str(in_two_languages), *rest, *arguments)
 
 
-def test_a_language_that_is_no_tag_is_named(write):
+def test_a_language_that_is_not_a_tag_is_named(write):
     path = write(
         "odd.json",
         {

@@ -74,7 +74,7 @@ def test_by_the_second_law_half_of_the_workers_write_five_captions_at_most_and_a
     assert volumes[-1] == pytest.approx(MOST, rel=0.1)
 
 
-def test_careless_workers_spoil_as_much_as_is_said():
+def test_careless_workers_spoil_the_stated_share():
     crowd = gather(IMAGES, seed=1, workers=30, law=mostly_few, spoils=MOSTLY_SPOILED)
     volumes = Counter(caption.worker for caption in crowd.captions)
     shares = bad_shares(crowd)

@@ -197,7 +197,7 @@ def test_a_hits_own_page_gets_nothing_of_the_worker(page, marketplace):
     assert try_to_steal(page, lab) == REFUSED
 
 
-def test_hits_own_pages_on_a_host_of_their_own(page, tmp_path):
+def test_hits_own_pages_on_their_own_host_cannot_steal(page, tmp_path):
     with running_marketplace(
         tmp_path, MARKETPLACE_FRAME_URL="http://localhost:{port}"
     ) as marketplace:

@@ -283,7 +283,7 @@ def test_text_written_before_the_outer_page_replies_replaces_the_kept_text(page,
     assert SENTENCE.upper() in answer_in(frame).values()
 
 
-def test_the_counts_go_on_with_the_text(page, worker, campaign):
+def test_the_counts_continue_with_the_text(page, worker, campaign):
     accept(page, worker, campaign)
     field = task_of(page).locator("textarea")
     field.press_sequentially("A dog jumps ")

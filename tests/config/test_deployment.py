@@ -99,7 +99,7 @@ def test_cookies_are_for_this_site_and_no_script(https, ada):
 
 
 @pytest.mark.django_db
-def test_signing_in_begins_a_session_of_its_own(client, ada):
+def test_signing_in_begins_a_new_session(client, ada):
     session = client.session
     session["planted"] = True
     session.save()

@@ -154,7 +154,7 @@ def test_requests_are_measured_by_their_route(client, settings):
     assert not [name for name in found if "no-such-campaign" in name or "A2SUAM" in name]
 
 
-def test_a_word_that_is_no_method_makes_no_metric_of_its_own(client, settings, db):
+def test_a_word_that_is_not_a_method_makes_no_metric_of_its_own(client, settings, db):
     client.generic("XYZZY", "/healthz")
 
     assert not [name for name in read(client, settings) if "XYZZY" in name]
@@ -191,7 +191,7 @@ def test_logged_requests_have_their_route_and_no_address(settings, caplog, clien
     assert "A2SUAM1J3GNN3B" not in str(vars(entry))
 
 
-def test_a_process_whose_address_of_metrics_is_taken_goes_on_without(caplog):
+def test_a_process_whose_address_of_metrics_is_taken_continues_without(caplog):
     with socket.create_server(("127.0.0.1", 0)) as other:
         serve_metrics(f"127.0.0.1:{other.getsockname()[1]}")
 

@@ -85,7 +85,7 @@ def test_variables_of_other_programs_are_none_of_ours(monkeypatch):
     assert read(Environment).sync_seconds == 60
 
 
-def test_an_address_of_a_sites_own_needs_a_key_of_its_own(monkeypatch):
+def test_an_address_of_a_sites_own_needs_its_own_key(monkeypatch):
     monkeypatch.delenv("SECRET_KEY", raising=False)
 
     (line,) = faults(monkeypatch, SITE_URL="https://captions.example.org")

@@ -31,7 +31,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("made", [Path.touch, lambda path: path.symlink_to("nowhere/else")])
-def test_a_place_that_is_no_folder_is_named(tmp_path, made):
+def test_a_place_that_is_not_a_folder_is_named(tmp_path, made):
     made(tmp_path / "v1")
 
     if (tmp_path / "v1").is_symlink():

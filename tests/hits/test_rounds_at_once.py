@@ -60,7 +60,7 @@ def sync_with_kills(campaign):
     reconcile(campaign)
 
 
-def test_a_careless_second_round_is_replaced_whatever_is_killed(client, marketplace, requester):
+def test_a_careless_second_round_is_replaced_after_any_kill(client, marketplace, requester):
     campaign = make_campaign()
     first, careless, third, fourth, fifth = marketplace.fresh_workers(5)
     reconcile(campaign)

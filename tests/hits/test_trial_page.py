@@ -54,7 +54,7 @@ def test_a_new_worker_is_offered_no_more_until_the_first_answer_is_judged(
     assert b"<textarea" in open_page(client, worker.accept(hit_type_id)).content
 
 
-def test_a_worker_who_has_a_hit_is_told_to_come_back_and_can_go_on_at_once(
+def test_a_worker_who_has_a_hit_is_told_to_come_back_and_can_continue_at_once(
     client, marketplace, campaign
 ):
     [worker] = marketplace.fresh_workers(1)

@@ -58,7 +58,7 @@ class Machine:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_restored_marketplace_has_its_hits_answers_and_money_and_goes_on(tmp_path):
+def test_a_restored_marketplace_has_its_hits_answers_and_money_and_continues(tmp_path):
     """A new row gets a key that the backup does not have: sequences are restored, too."""
     hit = make_hit(max_assignments=3)
     worker = make_worker()

@@ -231,7 +231,7 @@ def test_the_ends_of_a_study_are_in_its_language(hit_type, language):
 
 
 @pytest.mark.django_db
-def test_workers_with_an_account_of_their_own_see_english(hit_type):
+def test_workers_with_their_own_account_see_english(hit_type):
     make_study(hit_type, "ja")
     group = make_group(language="ja")
     join(group, "Mia").get("/home")

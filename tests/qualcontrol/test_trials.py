@@ -74,7 +74,7 @@ def test_an_excluded_worker_does_not_wait_for_verdicts(campaign, worker):
     assert not may_write(campaign, worker)
 
 
-def test_a_worker_whose_first_response_is_good_goes_on_at_once_and_for_good(campaign, worker):
+def test_a_worker_whose_first_response_is_good_continues_at_once_and_for_good(campaign, worker):
     first, *_ = write(campaign, worker, 3)
 
     judge(first, "GOOD")
@@ -185,7 +185,7 @@ def test_a_worker_with_more_bad_ones_is_paused_for_a_person_to_decide(worker, pa
     assert responses[2].status == "SUBMITTED"
 
 
-def test_a_worker_whom_a_person_lets_go_on_is_paused_again_after_another_bad_one_only(
+def test_a_worker_whose_pause_a_person_ended_is_paused_again_only_after_another_bad_one(
     campaign, worker
 ):
     responses = write(campaign, worker, 3)

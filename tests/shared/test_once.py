@@ -83,7 +83,7 @@ def test_the_second_post_does_not_wait_for_ever(monkeypatch):
     assert sum(waits) == pytest.approx(once.PATIENCE)
 
 
-def test_each_form_on_a_page_has_a_key_of_its_own(rf):
+def test_each_form_on_a_page_has_its_own_key(rf):
     page = Template("{% load once %}{% form_key %}{% form_key %}").render(Context())
 
     keys = [part.split('"')[0] for part in page.split('value="')[1:]]

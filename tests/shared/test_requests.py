@@ -65,7 +65,7 @@ def test_a_site_adds_its_sources_and_a_page_replaces_some(settings):
 
 
 @pytest.mark.parametrize("own", ["", "sandbox"])
-def test_a_response_keeps_a_policy_of_its_own(rf, own):
+def test_a_response_keeps_its_own_policy(rf, own):
     response = HttpResponse(headers={"Content-Security-Policy": own} if own else {})
 
     ContentSecurityPolicyMiddleware(lambda _: response)(rf.get("/"))

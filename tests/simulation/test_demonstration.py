@@ -106,7 +106,7 @@ def test_a_demonstration_links_the_words_of_its_captions(demonstration):
     assert re.search(r"against the others P 0\.\d\d, R 0\.\d\d, F 0\.\d\d", printed)
 
 
-def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
+def test_a_demonstration_says_what_holds_and_how_to_continue(demonstration):
     folder, printed = demonstration
 
     last = printed.strip().splitlines()[-1]
@@ -209,7 +209,7 @@ def _until(process: subprocess.Popen, words: str) -> str:
     raise AssertionError(f"the program ended: {told}")
 
 
-def test_a_folder_that_is_no_demonstrations_is_not_touched(tmp_path):
+def test_a_folder_that_no_demonstration_made_is_not_touched(tmp_path):
     precious = tmp_path / "thesis.tex"
     precious.write_text("years of work")
 

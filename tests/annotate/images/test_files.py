@@ -123,7 +123,7 @@ def test_files_may_lie_in_folders_of_the_folder(folder):
     assert import_one(folder, image).new == 1
 
 
-def test_a_broken_file_is_listed_and_the_rest_goes_on(folder):
+def test_a_broken_file_is_listed_and_the_rest_continues(folder):
     broken, sound = ImageFactory(key="0001", width=None), ImageFactory(key="0002")
     picture((300, 300)).save(folder / "0001.jpg")
     whole = (folder / "0001.jpg").read_bytes()

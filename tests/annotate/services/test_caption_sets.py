@@ -172,7 +172,7 @@ def test_captions_of_regions_are_refused(write):
         take_in(path)
 
 
-def test_a_name_that_is_no_name_is_refused(write):
+def test_a_name_that_is_not_a_name_is_refused(write):
     with pytest.raises(CommandError, match="cannot be the name of a caption set"):
         take_in(write([(1, None)], [(1, 1, "A dog.")]), name="my set")
 

@@ -84,7 +84,7 @@ def test_a_malformed_class_is_named_with_its_line(tmp_path, line, reason):
     assert not ObjectClass.objects.exists()
 
 
-def test_a_file_with_a_mark_other_line_ends_and_packed_is_read_all_the_same(tmp_path):
+def test_a_packed_file_with_a_mark_and_other_line_ends_is_read(tmp_path):
     path = tmp_path / "classes.csv.gz"
     path.write_bytes(gzip.compress("\ufeffLabelName,DisplayName\r\n/m/0bt9lr,Dog\r\n".encode()))
 
@@ -166,7 +166,7 @@ def test_a_malformed_hierarchy_is_refused_whole(tmp_path, root, reason):
     assert not ObjectClass.objects.exists()
 
 
-def test_a_hierarchy_that_is_no_json_is_refused_with_its_line(tmp_path):
+def test_a_hierarchy_that_is_not_json_is_refused_with_its_line(tmp_path):
     path = tmp_path / "hierarchy.json"
     path.write_text('{\n"LabelName": }')
 
@@ -558,7 +558,7 @@ def test_the_command_names_a_file_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("split", ["../up", "a/b", "", ".hidden", "x" * 65])
-def test_the_command_refuses_a_split_that_is_no_folder_name(write_csv, image_row, split):
+def test_the_command_refuses_a_split_that_is_not_a_folder_name(write_csv, image_row, split):
     path = write_csv("images.csv", IMAGE_HEADER, [image_row()])
 
     with pytest.raises(CommandError):

@@ -214,7 +214,7 @@ def test_the_same_file_may_be_in_two_splits(folder):
     assert len(set(Image.objects.values_list("key", "file"))) == 2
 
 
-def test_an_interrupted_import_goes_on(folder, monkeypatch):
+def test_an_interrupted_import_continues(folder, monkeypatch):
     monkeypatch.setattr(own_images, "BATCH", 2)
     for number in range(5):
         photograph(folder / f"{number}.jpg", color=(number * 40, 0, 0))

@@ -192,7 +192,7 @@ def test_impossible_numbers_are_refused(classes, arguments):
         run("--name=subset", *arguments)
 
 
-def test_a_name_that_is_no_slug_is_refused(classes):
+def test_a_name_that_is_not_a_slug_is_refused(classes):
     image_with(classes[:2])
 
     with pytest.raises(CommandError, match="cannot be the name of a selection"):

@@ -430,7 +430,7 @@ def test_a_coco_file_and_its_captions_are_imported(client, settings):
     assert stored_uploads(settings) == []
 
 
-def test_a_job_that_was_stopped_after_it_had_imported_captions_goes_on(
+def test_a_job_that_was_stopped_after_it_had_imported_captions_continues(
     client, settings, monkeypatch
 ):
     def stop(key):

@@ -260,7 +260,7 @@ def test_an_array_that_is_not_valid_is_refused_with_the_line(write, text, reason
 @pytest.mark.parametrize(
     "line", ["[" * 200_000, "{", "[1]", "7", '{"a": 1}}', '{"seconds": ' + "9" * 5000 + "}"]
 )
-def test_a_line_that_is_no_object_is_a_fault(write, line):
+def test_a_line_that_is_not_an_object_is_a_fault(write, line):
     good = json.dumps({"image": "a", "worker": "w", "caption": "A dog."})
 
     found = read(write(f"{good}\n{line}\n{good}\n"))

@@ -115,7 +115,7 @@ def test_columns_come_in_the_order_they_are_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
-def test_a_mark_and_a_header_in_quotes_are_read_all_the_same(tmp_path, monkeypatch, suffix):
+def test_a_mark_and_a_header_in_quotes_are_read(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(blocks, "PIECE", 20)
     content = '\ufeff"id",name,"no\nte"\n1,one,x\n'.encode()
     path = tmp_path / f"f.{suffix}"
@@ -125,7 +125,7 @@ def test_a_mark_and_a_header_in_quotes_are_read_all_the_same(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("line", [1, 2, 9, 21])
-def test_a_line_that_is_no_utf_8_is_named(tmp_path, line):
+def test_a_line_that_is_not_utf_8_is_named(tmp_path, line):
     lines = ["id,name,note\n", *PLAIN.splitlines(keepends=True)]
     path = tmp_path / "f.csv"
     content = [one.encode() for one in lines]

@@ -362,7 +362,7 @@ def test_features_of_different_models_are_refused(captions, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_features_file_that_is_no_array_is_refused(captions, tmp_path):
+def test_a_features_file_that_is_not_an_array_is_refused(captions, tmp_path):
     with pytest.raises(CommandError, match="not a NumPy array"):
         call_command("report", str(captions), out=tmp_path / "out", features=captions)
 

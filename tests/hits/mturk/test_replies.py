@@ -147,7 +147,7 @@ NOT_JSON = [
 
 @pytest.mark.parametrize("call", [*READING.values(), *DOING.values()], ids=[*READING, *DOING])
 @pytest.mark.parametrize("body", NOT_JSON, ids=range(len(NOT_JSON)))
-def test_a_reply_that_is_no_json_object_is_an_error_with_a_sentence(
+def test_a_reply_that_is_not_a_json_object_is_an_error_with_a_sentence(
     marketplace, replies, call, body
 ):
     replies.give(body)
@@ -306,7 +306,7 @@ def test_an_errors_message_fits_a_page_and_names_no_worker(marketplace, replies)
 
 
 @pytest.mark.parametrize("body", [[], "text", {"__type": 5, "Message": ["a"]}, b"<html>", b"\xff"])
-def test_a_strange_error_is_an_error_all_the_same(marketplace, replies, body):
+def test_a_strange_error_is_an_error_too(marketplace, replies, body):
     replies.give(body, status=400)
 
     with pytest.raises(MarketplaceError):

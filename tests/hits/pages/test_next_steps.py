@@ -84,7 +84,7 @@ def test_a_draft_that_a_job_publishes_does_not_want_to_be_published():
     assert sentences(campaign) == []
 
 
-def test_a_campaign_that_goes_on_by_itself_wants_nothing():
+def test_a_campaign_that_continues_by_itself_wants_nothing():
     assert sentences(campaign_of(answered=1)) == []
 
 

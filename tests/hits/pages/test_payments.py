@@ -81,7 +81,7 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(text, message):
         read_bonuses(text)
 
 
-def test_a_file_is_read_and_written_alike():
+def test_a_file_that_is_written_as_it_was_read_is_equal():
     wishes = read_bonuses('\ufeffWorker,Amount,Reason\nW-1,$1.5,=thanks\nW-2,2,"a, b\r\nc"\n')
 
     assert wishes == [Wish("W-1", Decimal("1.50"), "=thanks"), Wish("W-2", Decimal(2), "a, b\nc")]

@@ -104,7 +104,7 @@ def test_opening_the_page_again_shows_the_same_task(client, hit):
     assert Claim.objects.count() == 1
 
 
-def test_an_answer_is_stored_before_it_goes_on_to_the_marketplace(client, hit):
+def test_an_answer_is_stored_before_it_is_sent_to_the_marketplace(client, hit):
     page = answer(client, hit, "  A  brown dog jumps over a low\u200b wooden fence 🐕. ")
 
     form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
@@ -174,7 +174,7 @@ def test_a_caption_without_end_is_refused_before_it_is_kept(client, hit):
     assert TaskPage.objects.get().fields == {}
 
 
-def test_an_answer_to_a_page_that_has_ended_is_kept_all_the_same(client, hit):
+def test_an_answer_to_a_page_that_has_ended_is_kept(client, hit):
     fields = form_fields(client.get(address(hit)))
     name = next(field for field in fields if field.startswith("caption-"))
     close_pages(TaskPage.objects.values_list("pk", flat=True))
@@ -187,7 +187,7 @@ def test_an_answer_to_a_page_that_has_ended_is_kept_all_the_same(client, hit):
     assert recount_places(hit.campaign) == 0
 
 
-def test_a_hit_has_so_many_pages_and_no_more(client, hit):
+def test_a_hit_has_a_limited_number_of_pages(client, hit):
     answer(client, hit)
     for n in range(PAGES_PER_SLOT * hit.slots + 5):
         client.get(address(hit, assignmentId=f"OTHER{n}"))

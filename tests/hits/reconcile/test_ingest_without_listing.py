@@ -34,7 +34,7 @@ def accept(worker, campaign):
     return worker.accept(campaign.hit_types.get().hit_type_id)
 
 
-def test_all_hits_are_listed_after_so_many_seconds(campaign, settings):
+def test_all_hits_are_listed_at_an_interval(campaign, settings):
     now = timezone.now()
 
     assert not is_listing_due(campaign, at=now)

@@ -277,7 +277,7 @@ def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
     other.accept(hit_type_id)
 
 
-def test_a_paused_worker_is_offered_nothing_until_they_may_go_on(client, marketplace, requester):
+def test_a_paused_worker_is_offered_nothing_until_they_may_continue(client, marketplace, requester):
     campaign = make_campaign(tasks=3)
     reconcile(campaign)
     [worker] = marketplace.fresh_workers(1)

@@ -132,9 +132,7 @@ def test_a_strange_reply_is_told_in_words_and_got_over(
 
 
 @pytest.mark.parametrize("text", ["Two dogs\x00 run \ud800over a long and sandy beach today.", ""])
-def test_an_answer_that_no_database_stores_is_read_all_the_same(
-    client, marketplace, faults, settings, text
-):
+def test_an_answer_that_no_database_stores_is_read_too(client, marketplace, faults, settings, text):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url

@@ -260,7 +260,7 @@ def test_new_slots_and_exclusions_do_not_wait_for_payments(campaign, monkeypatch
     assert slots[0] == 2
 
 
-def test_payments_end_when_their_time_is_over_and_go_on_in_the_next_run(campaign):
+def test_payments_end_when_their_time_is_over_and_continue_in_the_next_run(campaign):
     at_once = reconcile(campaign, pays_for=timedelta())
     later = reconcile(campaign, pays_for=timedelta(minutes=5))
 

@@ -176,7 +176,7 @@ def test_excess_hits_that_were_never_created_are_deleted_after_a_listing(campaig
         ({"status": HitStatus.GONE}, 31, HitStatus.GONE),
     ],
 )
-def test_a_hit_that_no_worker_takes_any_more_is_expired(requester, changes, minutes_ago, expected):
+def test_a_hit_that_no_worker_takes_is_expired(requester, changes, minutes_ago, expected):
     """All workers with tasks left may have taken a slot of it already."""
     campaign = make_campaign(tasks=2, hit={"minutes": 30})
     reconcile(campaign)

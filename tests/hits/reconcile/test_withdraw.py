@@ -191,7 +191,7 @@ def test_a_proxy_that_fails_is_no_marketplace_without_these_addresses(campaign, 
     assert raised.value.may_pass
 
 
-def test_a_failure_is_told_and_the_sync_goes_on(campaign, mia, monkeypatch):
+def test_a_failure_is_told_and_the_sync_continues(campaign, mia, monkeypatch):
     def fail(*_):
         raise MarketplaceError("The marketplace is busy.")
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 OLD = "https://old.example.org"
 
 
-def test_a_campaign_goes_on_at_the_marketplaces_new_address(
+def test_a_campaign_continues_at_the_marketplaces_new_address(
     client, marketplace: MarketplaceProcess, requester, settings
 ):
     campaign = make_campaign(tasks=1)

@@ -277,7 +277,7 @@ def test_a_job_that_has_published_does_not_say_that_it_was_never_started(request
     assert "What it has done stays." in job.lines.order_by("pk").last().text
 
 
-def test_a_paused_campaign_that_costs_less_by_now_goes_on():
+def test_a_paused_campaign_that_costs_less_by_now_continues():
     rules = {"cannot_describe": ["Too dark"], "cannot_describe_quorum": 1}
     campaign = make_campaign(tasks=2, status="PAUSED", captions=rules)
     seen = terms_of(campaign)

@@ -108,7 +108,7 @@ def test_a_sync_waits_until_another_one_of_its_campaign_has_ended(requester):
     assert (job.status, campaign.syncs.count()) == (JobStatus.DONE, 1)
 
 
-def test_a_cancelled_sync_stops_between_two_hits_and_the_next_one_goes_on(requester, monkeypatch):
+def test_a_cancelled_sync_stops_between_two_hits_and_the_next_one_continues(requester, monkeypatch):
     campaign = asked(make_campaign(tasks=3), at=timezone.now())
     create = top_up_module._create
 

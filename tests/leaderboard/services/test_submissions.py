@@ -101,7 +101,7 @@ def test_a_file_with_a_mistake_is_refused_and_does_not_count(
         '[{"image_id": 1, "caption": "A dög."}]'.encode("latin-1"),
     ],
 )
-def test_a_file_that_is_no_results_is_refused_with_a_reason(challenge, grace, content):
+def test_a_file_that_is_not_results_is_refused_with_a_reason(challenge, grace, content):
     with pytest.raises(DomainError, match="Your file"):
         make_submission(challenge, grace, content)
 

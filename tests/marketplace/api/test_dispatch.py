@@ -167,7 +167,7 @@ def test_no_signed_request_over_http_makes_the_service_fail(send, known, name, d
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(body=st.binary(max_size=200))
-def test_a_body_that_is_no_json_is_refused_in_json(send, body):
+def test_a_body_that_is_not_json_is_refused_in_json(send, body):
     answer = send("ListHITs", body)
 
     assert answer.status_code in (200, 400)

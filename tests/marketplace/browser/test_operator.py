@@ -206,7 +206,9 @@ def test_an_operator_sees_when_the_last_backup_ran_and_whether_it_could_be_read(
     expect(told).to_be_hidden()
 
 
-def test_own_people_come_first_and_get_the_tasks_of_a_campaign_that_goes_on(marketplace, operator):
+def test_own_people_come_first_and_get_the_tasks_of_a_campaign_that_continues(
+    marketplace, operator
+):
     title = "Describe a photograph"
     for campaign, language in (("dogs-de", "de"), ("dogs-ar", "ar")):
         hit_type = make_hit_type(title=title, keywords=campaign)

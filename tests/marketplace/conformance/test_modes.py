@@ -293,7 +293,7 @@ def test_whose_qualifications_are_listed(marketplace, client, shown, listed):
     assert answer["NumResults"] == listed
 
 
-def test_a_requester_blocks_so_many_and_no_more(marketplace, client):
+def test_a_requester_blocks_a_limited_number_of_workers(marketplace, client):
     marketplace.choose(MTURK_MOST_BLOCKS=1)
     first, second = marketplace.worker(), marketplace.worker()
     client.create_worker_block(WorkerId=first.worker_id, Reason="Spam")

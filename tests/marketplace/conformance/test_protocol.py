@@ -25,7 +25,7 @@ TARGET = "MTurkRequesterServiceV20170117"
         {"X-Amz-Target": f"{TARGET}.GetHIT", "Content-Type": "application/x-amz-json-1.1"},
     ],
 )
-def test_a_post_that_is_no_signed_call_is_answered_in_json(marketplace, headers):
+def test_a_post_that_is_not_a_signed_call_is_answered_in_json(marketplace, headers):
     """Conformance check 1."""
     response = requests.post(marketplace.url + "/", data="{}", headers=headers)
 

@@ -166,7 +166,7 @@ def test_a_qualification_types_name_is_taken_once(marketplace, client):
     assert new_qualification(client, name) != first
 
 
-def test_a_deleted_qualification_type_goes_on_keeping_workers_out(marketplace, client):
+def test_a_deleted_qualification_type_still_keeps_workers_out(marketplace, client):
     qualification, worker = new_qualification(client), marketplace.worker()
     hit_type_id = guarded_hit(client, QualificationTypeId=qualification, Comparator="DoesNotExist")
     client.associate_qualification_with_worker(

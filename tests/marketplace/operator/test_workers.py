@@ -39,7 +39,7 @@ def is_signed_in(link: str, settings) -> bool:
     return answer.status_code == 302 and answer.url == "/"
 
 
-def test_new_workers_each_get_a_link_of_their_own(operator, settings):
+def test_new_workers_each_get_their_own_link(operator, settings):
     answer = operator.post("/operator/workers", {**NEW, "names": "Ada\n\n  Grace  Hopper \nAda"})
 
     links = [part.text for part in main_of(answer).select("[aria-labelledby=made] .address")]

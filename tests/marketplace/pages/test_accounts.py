@@ -171,7 +171,7 @@ def test_name_and_password_sign_in(client):
 
 
 @pytest.mark.parametrize("name", ["Ada", "nobody", "by link", "a\0b"])
-def test_a_wrong_password_says_the_same_whoever_it_is(client, name):
+def test_a_wrong_password_gets_the_same_answer_for_every_name(client, name):
     account()
     make_worker()
     Worker.objects.create(name="by link", created_at=NOON)
@@ -230,7 +230,7 @@ def test_an_account_can_be_tried_so_often_even_from_many_addresses(client, setti
     assert client.post("/sign-in", {"name": "Ada", "password": PASSWORD}).status_code == 429
 
 
-def test_an_address_can_try_so_many_accounts(client, settings):
+def test_an_address_can_try_a_limited_number_of_accounts(client, settings):
     settings.ATTEMPTS_PER_ADDRESS = 3
 
     answers = [

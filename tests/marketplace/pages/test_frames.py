@@ -211,7 +211,7 @@ AMAZONS_SAMPLE = """<script src="https://s3.amazonaws.com/mturk-public/externalH
 
 
 @pytest.mark.parametrize("host", ["www", "workersandbox", "worker"])
-def test_a_page_written_for_amazon_is_led_here(client, host):
+def test_a_page_written_for_amazon_submits_here(client, host):
     html = AMAZONS_SAMPLE.format(host=host)
     hit = open_hit(question=HTML.replace("<p>Hello</p>", html))
 

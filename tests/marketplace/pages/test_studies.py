@@ -228,7 +228,7 @@ def test_a_study_is_no_business_of_other_workers(client, hit_type):
     assert go_on(client).status_code == 404
 
 
-def test_arriving_ends_the_session_of_whoever_was_there(client, hit_type):
+def test_arriving_ends_the_earlier_session(client, hit_type):
     make_study(hit_type)
     first = arrive(client, "p1")
 

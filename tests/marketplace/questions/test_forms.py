@@ -148,7 +148,7 @@ def test_formatted_text_keeps_what_is_harmless(given, shown):
 
 
 @pytest.mark.parametrize("text", ["<b>open", "&unheardof;", "a < b"])
-def test_formatted_text_that_is_no_xhtml_has_an_error_code_of_its_own(text):
+def test_formatted_text_that_is_not_xhtml_has_an_error_code_of_its_own(text):
     with pytest.raises(QuestionRefused) as error:
         formatted(text)
 

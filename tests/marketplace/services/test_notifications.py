@@ -279,7 +279,7 @@ WAYS = [("SQS", AMAZONS), ("SNS", TOPIC)]
         "https://queue.example/1/\r\nHost: x", "https://queue.example/q " + "x" * 2000, TOPIC,
     ],
 )  # fmt: skip
-def test_an_address_that_is_no_queue_is_refused(marketplace, settings, destination):
+def test_an_address_that_is_not_a_queue_is_refused(marketplace, settings, destination):
     """Even if the operator allows all destinations."""
     settings.NOTIFICATION_DESTINATIONS = ["*"]
     settings.NOTIFICATION_KEYS = ("key", "secret")
@@ -295,7 +295,7 @@ def test_an_address_that_is_no_queue_is_refused(marketplace, settings, destinati
 
 
 @pytest.mark.parametrize("destination", [AMAZONS, "arn:aws:sqs:us-east-1:123456789012:q", "topic"])
-def test_an_address_that_is_no_topic_is_refused(marketplace, destination):
+def test_an_address_that_is_not_a_topic_is_refused(marketplace, destination):
     client = marketplace.requester()
 
     with pytest.raises(client.exceptions.RequestError, match="not a valid SNS topic ARN"):

@@ -283,7 +283,7 @@ def test_of_two_first_passwords_the_second_needs_the_first():
 
 
 @pytest.mark.parametrize("_run", range(3))
-def test_a_participant_who_comes_back_while_being_deleted_can_go_on(_run):
+def test_a_participant_who_comes_back_while_being_deleted_can_continue(_run):
     hit_type = make_hit_type()
     make_hit(hit_type, max_assignments=5, lifetime=timedelta(days=100))
     study = make_study(hit_type)
@@ -317,7 +317,7 @@ def has_a_submission_at_a_panel(worker: Worker) -> None:
 
 @needs_row_locks
 @pytest.mark.parametrize("act", [gets_a_password, has_a_submission_at_a_panel])
-def test_a_participant_who_is_idle_no_more_is_not_deleted(act):
+def test_a_participant_who_is_no_longer_idle_is_not_deleted(act):
     worker = make_worker()
     Worker.objects.update(created_at=NOON)
     ExternalIdentity.objects.create(worker=worker, source="PROLIFIC_PID", identifier="p1")

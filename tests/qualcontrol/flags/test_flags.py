@@ -305,7 +305,7 @@ def test_a_long_text_takes_longer(conduct, images, expected):
     assert tuple(flag.code for flag in flags) == expected
 
 
-def test_a_long_pasted_text_has_a_flag_of_its_own():
+def test_a_long_pasted_text_has_its_own_flag():
     text = " ".join([KITCHEN.rstrip("."), "beside a large pot", "under a row of copper pans"])
 
     assert found(text, conduct=wrote(pasted=len(text))) == ("pasted_long",)

@@ -196,7 +196,7 @@ def test_two_reviewers_are_shown_different_captions(client, campaign):
     assert held(theirs) == []
 
 
-def test_good_judges_and_goes_on(client, campaign, reviewer):
+def test_good_judges_and_continues(client, campaign, reviewer):
     response = submitted(campaign)
 
     fields = {"verdict": "GOOD", "reason": "vague", "other": "not read"}
@@ -418,7 +418,7 @@ def test_an_address_names_the_items_that_were_skipped_last(client, campaign):
     assert answer.url.endswith(skipped[-1])
 
 
-def test_a_page_is_told_which_of_its_items_need_no_verdict_any_more(client, campaign):
+def test_a_page_is_told_which_of_its_items_no_longer_need_a_verdict(client, campaign):
     careless = WorkerFactory()
     for _ in range(2):
         submitted(campaign, worker=careless)

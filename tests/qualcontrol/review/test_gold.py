@@ -61,7 +61,7 @@ def test_a_made_up_caption_is_no_response_and_counts_nowhere(campaign):
     assert gold.task.places_left == gold.task.wanted
 
 
-def test_gold_comes_every_so_many_checks_and_looks_like_any_other(campaign):
+def test_gold_comes_at_an_interval_and_looks_like_any_other_check(campaign):
     write(campaign, WorkerFactory(), 4)
     gold = seed(campaign)
 
@@ -124,7 +124,7 @@ def test_nobody_is_shown_gold_that_they_judged_before_it_was_gold(campaign):
     assert response not in [item.response for item in next_of(campaign, reviewer, 4)]
 
 
-def test_a_withdrawn_text_is_no_gold_any_more(campaign):
+def test_a_withdrawn_text_is_no_longer_gold(campaign):
     response, *_ = write(campaign, WorkerFactory(), 6)
     mark(response)
     reviewer = UserFactory()

@@ -286,7 +286,7 @@ def test_a_response_whose_rejection_was_decided_stays_discarded(campaign, ada):
     assert not counts
 
 
-def test_a_response_without_a_verdict_of_its_own_is_restored(campaign, response, ada):
+def test_a_response_without_its_own_verdict_is_restored(campaign, response, ada):
     Response.objects.filter(pk=response.pk).update(status=ResponseStatus.DISCARDED)
     type(response.task).objects.update(answers_missing=1, places_left=1)
 

@@ -179,7 +179,7 @@ def test_leaving_a_worker_whom_nobody_proposed_is_refused():
         )
 
 
-def test_a_doubtful_worker_is_paused_and_goes_on_when_the_doubt_is_gone():
+def test_a_doubtful_worker_is_paused_and_continues_when_the_doubt_is_gone():
     campaign, worker = make_campaign(), WorkerFactory()
     write(campaign, worker, 3)
     believe(campaign, worker, risk=0.9)
@@ -234,7 +234,7 @@ def test_a_worker_resumed_by_a_person_is_not_paused_again_at_once():
 
 
 @pytest.mark.parametrize("service", [pause_worker, resume_worker])
-def test_pausing_twice_and_letting_go_on_who_is_not_paused_are_refused(service):
+def test_a_second_pause_and_the_end_of_a_missing_one_are_refused(service):
     campaign, worker = make_campaign(), WorkerFactory()
     about = {"campaign": campaign, "worker": worker, "reason": "asks", "actor": None, "at": NOON}
     if service is pause_worker:

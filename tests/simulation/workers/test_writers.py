@@ -54,7 +54,7 @@ def test_a_reviewer_finds_no_fault_with_honest_captions(sight, seed):
 
 @pytest.mark.parametrize("kind", CARELESS_WRITERS)
 @given(sight=seen, seed=seeds)
-def test_careless_captions_keep_the_rules_all_the_same(kind, sight, seed):
+def test_careless_captions_keep_the_rules(kind, sight, seed):
     text = written(kind, sight, seed)
 
     assert problems(text, rules=RULES) == []

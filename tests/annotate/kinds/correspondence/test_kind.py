@@ -281,7 +281,7 @@ def test_an_answer_has_each_words_boxes_or_its_kind():
     }
 
 
-def test_without_its_script_the_page_takes_a_second_box_from_a_field_of_its_own():
+def test_without_its_script_the_page_takes_a_second_box_from_its_own_field():
     task = task_with_boxes()
     man, dog = box_of(task, "Man"), box_of(task, "Dog")
     fields = full_answer(task) | {f"also-1-{task.number}": f"box:{dog}"}

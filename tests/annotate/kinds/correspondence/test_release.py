@@ -147,7 +147,7 @@ def test_a_later_discard_does_not_change_a_release(tmp_path):
     assert files_of(made, tmp_path / "after") == before
 
 
-def test_a_box_that_is_shown_no_more_is_in_no_answer_of_a_release():
+def test_a_box_that_is_no_longer_shown_is_in_no_answer_of_a_release():
     campaign = linked_campaign()
     Box.objects.filter(object_class__name="Dog").update(confidence=0)
 

@@ -96,7 +96,7 @@ def test_the_command_runs_what_waits_and_says_how_it_ended(register, monkeypatch
     assert out.getvalue() == "Try: done\n1 job ended.\n"
 
 
-def test_the_command_goes_on_after_an_error(register, monkeypatch, pauses):
+def test_the_command_continues_after_an_error(register, monkeypatch, pauses):
     job = register(lambda work: Result())
     pauses.actions = [nothing, nothing]
     monkeypatch.setattr(work_jobs.signal, "signal", lambda *_: None)
