@@ -1,4 +1,4 @@
-"""What axe finds on a page of a browser, in both colour schemes."""
+"""Axe's findings on a page of a browser, in both colour schemes."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ END_TRANSITIONS = """() => document.getAnimations()
 
 
 def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
-    """What is wrong with the page, which is loaded once; `options` are those of `Axe.run`."""
+    """The page's faults; it is loaded once. `options` are those of `Axe.run`."""
     lines = []
     for scheme, rules in RULES.items():
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -25,7 +25,7 @@ def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
 
 
 def violations(frame: Frame | Page, rules: list[str], **options: Any) -> list[str]:
-    """What breaks these rules in the frame, or any rule if there are none."""
+    """Breaches of these rules in the frame, or of any rule if none are given."""
     frame.evaluate(END_TRANSITIONS)
     only = {"runOnly": rules} if rules else {}
     results = Axe().run(frame, options={"resultTypes": ["violations"], **only}, **options)

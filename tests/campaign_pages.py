@@ -38,7 +38,7 @@ LEFT_OUT = {
 
 
 class Row(NamedTuple):
-    """What filters name: a worker, a class, and a word of captions."""
+    """Values of filters: a worker, a class, and a word of captions."""
 
     worker: str
     object_class: str

@@ -6,7 +6,7 @@ from django.core.management import call_command
 
 
 def output_of(*arguments: object, **options: object) -> str:
-    """What the command prints; the first argument is its name."""
+    """The command's output; the first argument is its name."""
     out = StringIO()
     call_command(*map(str, arguments), stdout=out, **options)
     return out.getvalue()

@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
 def _depends_on_database(item: pytest.Item, fixtures: set[str], *, is_first: bool) -> bool:
     """Whether the test may end differently on another database.
 
-    What pages show does not: `test_rights.py` and `test_wrong_inputs.py` try the queries of each.
+    Contents of pages do not: `test_rights.py` and `test_wrong_inputs.py` try the queries of each.
     Cases of a test differ in their input, hardly ever in their statements, so the first is enough,
     unless transactions meet in them.
     """

@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 @dataclass
 class Receiver:
-    """What a server has received, and what it answers."""
+    """A server's received requests, and its answers."""
 
     url: str = ""
     status: int = 200

@@ -1,4 +1,4 @@
-"""What happens in place of the pauses of a command that runs forever."""
+"""Actions in place of the pauses of a command that runs forever."""
 
 from collections.abc import Callable
 

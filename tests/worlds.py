@@ -22,7 +22,8 @@ def shared_rows(django_db_blocker: Any) -> Iterator[None]:
 
 
 def renewed(clients: dict[str, Client]) -> dict[str, Client]:
-    """The same clients with their cookies of now, whatever a test changes in the returned ones."""
+    """Copies of the clients with their present cookies, which a test can change without harm to the
+    originals."""
     return {who: _renewed(client) for who, client in clients.items()}
 
 

@@ -1,4 +1,4 @@
-"""What a user's roles in teams allow."""
+"""The rights that a user's roles in teams give."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a release records of its campaign and of its images."""
+"""A release's records of its campaign and its images."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the clock lists, done without Celery: in threads of one worker process."""
+"""The clock's entries without Celery: in threads of one worker process."""
 
 import os
 import signal

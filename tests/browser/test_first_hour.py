@@ -1,4 +1,4 @@
-"""What makes people guess or wait in their first hour: names, errors, numbers, and words of a
+"""People's first hour, without guesses or waiting: names, errors, numbers, and no words of a
 marketplace that they do not use."""
 
 import re

@@ -35,7 +35,7 @@ TERMS = re.compile(r"\bHITs?\b|Mechanical Turk|\bAPI\b|local marketplace|[Aa]ssi
 
 @dataclass(frozen=True)
 class Served:
-    """What `make serve` printed: the two sites, and the researcher's password."""
+    """The output of `make serve`: the two sites, and the researcher's password."""
 
     site: str
     marketplace: str
@@ -58,7 +58,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def until_it_runs(process: "subprocess.Popen[bytes]", printed: Path) -> Iterator[str]:
-    """What the command prints, up to the line that says how to stop it."""
+    """The command's output up to the line that says how to stop it."""
     with printed.open() as lines:
         line = ""
         while not line.startswith("Stop with"):

@@ -152,7 +152,7 @@ def work_by_crowd(workers, campaign, reviewer) -> None:
 
 
 def released(campaign, folder) -> list[dict[str, object]]:
-    """What the exported release says of the images."""
+    """The exported release's entries of the images."""
     release = release_campaign(campaign=campaign, name="v1", seed=1, at=timezone.now())
     assert not release.is_partial
     for file_format in ("coco", "csv"):

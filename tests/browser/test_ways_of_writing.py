@@ -66,7 +66,7 @@ def write_japanese(page: Page, field: Locator) -> None:
 
 
 def dictate_as_composition(page: Page, field: Locator) -> None:
-    """What was understood so far, two words more each time, at a speaker's pace."""
+    """The words understood so far, two more each time, at a speaker's pace."""
     words = SENTENCE.split()
     session = page.context.new_cdp_session(page)
     for number in [*range(2, len(words), 2), len(words)]:

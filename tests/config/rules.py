@@ -1,4 +1,4 @@
-"""What each verb of each route needs, and a request that tries it.
+"""The right that each verb of each route needs, and a request that tries it.
 
 A route without a line in RULES fails in test_rights.py. Add a line with what each verb needs:
 

@@ -21,7 +21,7 @@ CAPTION = "A brown dog jumps over a fence."
 
 @pytest.fixture
 def reports():
-    """What a server of Sentry's protocol receives, and its address."""
+    """The reports that a server of Sentry's protocol receives, and its address."""
     received = []
 
     class Receiver(BaseHTTPRequestHandler):

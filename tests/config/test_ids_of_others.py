@@ -40,7 +40,7 @@ from tests.worlds import renewed, shared_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
-# What only the other team may read. Names that a request has may be in its answer.
+# Texts that only the other team may read. Names that a request has may be in its answer.
 SECRET = "quagga"
 MINE, THEIRS = "giraffe", "zebra"
 REFUSED = {400, 403, 404, 405, 409, 422}
@@ -148,7 +148,7 @@ def references_across() -> list[str]:
 
 
 def faults(theirs: dict[str, Any], ask: Any, said: str, *, refused: bool = False) -> list[str]:
-    """What is wrong with the answer and with what the request has changed, which is undone."""
+    """The faults of the answer and of the request's changes, which are undone."""
     found = []
     with transaction.atomic():
         with CaptureQueriesContext(connection) as log:
@@ -267,7 +267,7 @@ def practice_of(image: str) -> dict[str, Any]:
     return {"captions": [{"image": image, "text": "A cat.", "good": True, "why": "True."}]}
 
 
-# What an API call names beside its address; each value is a key of the other team's names.
+# Fields of API calls that name rows; each value is a key of the other team's names.
 BODIES = [
     ("api-campaign-list", lambda t: {**FILE, "selection": t["selection"]}),
     ("api-campaign-list", lambda t: of_kind("correspondence", caption_set=t["caption_set"])),

@@ -29,7 +29,7 @@ TAG = re.compile(r"<[^>]*>")
 
 
 def faults(client: Client, address: str, data: dict | None = None) -> list[str]:
-    """What is wrong with the answer to a GET, or to a POST of the data; its changes are undone."""
+    """The faults of the answer to a GET, or to a POST of the data; its changes are undone."""
     said = f"{'GET' if data is None else 'POST'} {address[:200]} {str(data or '')[:400]}"
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""What the docs have in their blocks of code, as it is written there."""
+"""The blocks of code in the docs, as they are written there."""
 
 import re
 import shlex

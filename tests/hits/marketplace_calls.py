@@ -1,4 +1,4 @@
-"""What happens around a call of the marketplace."""
+"""Actions before and after a call of the marketplace."""
 
 from collections.abc import Callable
 

@@ -109,7 +109,7 @@ class Seen:
 
 @dataclass
 class Course:
-    """What the workers did in all their visits."""
+    """The sum of the workers' visits."""
 
     submitted: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)

@@ -28,7 +28,7 @@ from tests.services.installation import empty_database
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
-# What the restored database says about its assignments and captions.
+# The restored database's assignments and captions.
 COUNT = """
 from annotate.models import Response
 from hits.models import Assignment
@@ -235,7 +235,7 @@ def test_a_backup_is_readable_for_its_owner_only(backup):
 
 @pytest.mark.parametrize("place", ["images", "reports"])
 def test_a_backup_has_no_files_that_were_being_written_or_deleted(media, tmp_path, place):
-    """The site goes on while the backup is made."""
+    """The site continues while the backup is made."""
     write_atomically(media / "images" / "kept.jpg", b"whole")
     (media / "images" / "tmp1.part").write_bytes(b"half")
     for number in range(300):

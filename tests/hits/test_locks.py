@@ -1,4 +1,5 @@
-"""What another transaction has locked is waited for, and decided on as it is afterwards."""
+"""Services wait for rows that another transaction has locked, and decide on them as they are
+afterwards."""
 
 import json
 from decimal import Decimal

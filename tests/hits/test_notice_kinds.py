@@ -1,4 +1,4 @@
-"""What is told about work and money."""
+"""Notices about work and money."""
 
 from datetime import timedelta
 from decimal import Decimal

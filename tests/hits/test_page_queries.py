@@ -1,4 +1,4 @@
-"""Pages and lists of a campaign take a fixed number of queries, whatever the campaign's size."""
+"""Pages and lists of a campaign take a fixed number of queries for any size of campaign."""
 
 import pytest
 from django.db import connection

@@ -106,7 +106,7 @@ def test_a_task_has_a_caption_of_every_source(captioned, model):
 
 @pytest.mark.django_db
 def test_captions_that_differ_in_blanks_alone_are_shown_once(captioned, model):
-    """A browser shows them alike; results have each source's own text."""
+    """A browser shows them in the same way; results have each source's own text."""
     raw = "a model \n writes  1 "
     ReleasedCaption.objects.filter(image__number=1, role="BASELINE").update(text=raw)
 

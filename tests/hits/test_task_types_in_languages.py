@@ -107,7 +107,7 @@ def english_texts(language):
 
 
 def words_of(answer):
-    """What a person reads or hears on the page, the texts of scripts included."""
+    """The texts that a person reads or hears on the page, those of scripts included."""
     soup = BeautifulSoup(answer.content, "lxml")
     names = ("aria-label", "alt", "title", "data-label", "data-progress")
     spoken = [tag[name] for name in names for tag in soup.find_all(attrs={name: True})]

@@ -1,4 +1,4 @@
-"""What submitters, researchers and strangers may open."""
+"""The pages that submitters, researchers and strangers may open."""
 
 from datetime import timedelta
 

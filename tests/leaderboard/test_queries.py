@@ -1,4 +1,4 @@
-"""What people said of submissions, beside the metrics on a challenge's board."""
+"""People's ratings of submissions, beside the metrics on a challenge's board."""
 
 import io
 import json

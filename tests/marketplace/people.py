@@ -79,7 +79,7 @@ def browser(worker: Worker) -> Client:
 
 
 def words_of(answer) -> str:
-    """What a person reads on a page, also where it is folded, and names for screen readers."""
+    """The texts that a person reads on a page, also folded ones, and names for screen readers."""
     soup = BeautifulSoup(answer.content, "lxml")
     names = ("aria-label", "alt", "placeholder", "title")
     spoken = [tag[name] for name in names for tag in soup.find_all(attrs={name: True})]

@@ -24,7 +24,7 @@ print(make_hit().pk)
 
 
 def state() -> str:
-    """What the marketplace's database has, as JSON."""
+    """The contents of the marketplace's database, as JSON."""
     found = {
         "hits": Hit.objects.values("public_id", "available", "unreviewed"),
         "assignments": Assignment.objects.values("public_id", "status", "answer"),

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def python(*arguments: str, **environ: str) -> str:
-    """What Python prints with the environment of an https marketplace."""
+    """Python's output with the environment of an https marketplace."""
     process = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE,

@@ -1,4 +1,4 @@
-"""What quality control tells people."""
+"""Notices of quality control."""
 
 from datetime import timedelta
 

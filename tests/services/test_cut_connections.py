@@ -21,7 +21,7 @@ from tests.services.installation import Installation, ServiceAbsent, running_ins
 pytestmark = pytest.mark.services
 
 CUTS = int(os.environ.get("CUTS", "30"))
-# So many good answers between two cuts, however slow the machine is.
+# This many good answers come between two cuts, also on a slow machine.
 ANSWERS_BETWEEN_CUTS = 6
 IMAGES, CAPTIONS, READERS = 4, 3, 2
 # First who is connected to this database, and no other, then an end to each: in one statement

@@ -27,7 +27,7 @@ NO_TEXTS_OF = {"annotate": "templates/marketplace", "marketplace": None}
 
 
 def run(*command, folder):
-    """What the program says on standard error, in English."""
+    """The program's output on standard error, in English."""
     done = subprocess.run(
         command,
         cwd=folder,

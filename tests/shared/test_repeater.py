@@ -1,4 +1,4 @@
-"""Repeated work goes on after any error."""
+"""Repeated work continues after any error."""
 
 import threading
 

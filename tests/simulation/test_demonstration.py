@@ -54,7 +54,7 @@ def demonstration(tmp_path_factory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("build") / "demo"
     options = ["--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()]
     done = subprocess.run(
-        # Packages are not installed again, whatever has changed since.
+        # Packages are not installed again.
         [
             *["make", "--no-print-directory", "--assume-old=requirements.txt"],
             *["demo", f"DEMO={shlex.join(options)}"],

@@ -16,7 +16,7 @@ layers = ["config", "hits", "qualcontrol | leaderboard", "annotate", "accounts |
 
 
 def report(root: Path, path: str, text: str) -> list[str]:
-    """What the check says of a project in which this file is the only one that may be at fault."""
+    """The check's findings in a project in which only this file may be at fault."""
     files = {
         "pyproject.toml": RULES,
         "hits/urls.py": 'app_name = "campaigns"\n',

@@ -1,4 +1,4 @@
-"""What stands on every page, and what none of them allows."""
+"""Parts of every page, and rules that every page keeps."""
 
 import pytest
 from django.urls import reverse

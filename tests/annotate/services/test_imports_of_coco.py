@@ -261,7 +261,7 @@ def test_the_size_of_an_image_without_a_file_is_what_the_latest_import_says(writ
 
 
 def test_ids_and_not_file_names_call_images_and_order_them(write, content):
-    """Lists of images have ids, and a seed draws the same images whatever their files' names."""
+    """Lists of images have ids, and a seed draws the same images under any file names."""
     (first,) = content["images"]
     files = {139: "000000000139.jpg", 1000: "000000001000.jpg", 17: "zebra.jpg"}
     content["images"] = [

@@ -1,4 +1,4 @@
-"""What one team imports changes nothing of another team, of shared rows or of what is published."""
+"""A team's import changes nothing of another team, of shared rows or of published campaigns."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Notices: each event once, to whoever wants it, tried again until it is given up."""
+"""Notices: each event once, to those who want it, tried again until it is given up."""
 
 import json
 from datetime import timedelta

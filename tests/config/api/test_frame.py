@@ -1,4 +1,4 @@
-"""What all addresses of the API share: errors, pages, names of fields, and limits."""
+"""Rules of all addresses of the API: errors, pages, names of fields, and limits."""
 
 import base64
 import json

@@ -13,7 +13,7 @@ from corpora.language.tokens import pieces, tokens
 
 ANY_TEXT = st.text(st.characters(categories=None))
 PLAIN_TEXT = st.text(st.characters(max_codepoint=127))
-# What the task page's script is held to, too (tests/javascript/task.test.mjs).
+# The task page's script must give the same (tests/javascript/task.test.mjs).
 SHARED = json.loads((Path(__file__).parents[2] / "words.json").read_text(encoding="utf-8"))
 
 

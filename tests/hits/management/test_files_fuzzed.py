@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 # More of them find more: `FUZZ_EXAMPLES=1000 pytest --hypothesis-profile=search` looks for others.
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
-# What has brought readers of files down, or might.
+# Contents that have crashed readers of files, or might.
 SNIPPETS = [
     b"\x00", b"\x92", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r", b"\n", b"\r\n\r\n",
     b'"', b'""', b"'", b",", b";", b"\t", b"|", b"\\", b"\\u0000", b"\\ud800", b"\\udc00\\ud800",

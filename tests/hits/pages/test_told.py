@@ -1,4 +1,4 @@
-"""What a worker reads about discarded answers, and the appeal that goes on from there."""
+"""The worker's page about discarded answers, and the appeal that begins there."""
 
 import re
 from datetime import timedelta

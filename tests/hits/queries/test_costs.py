@@ -1,5 +1,5 @@
-"""What assignments cost, what a campaign will cost here and at Prolific, and the paid number of a
-retired HIT."""
+"""Costs of assignments, and of a campaign here and at Prolific, and the paid number of a retired
+HIT."""
 
 from decimal import Decimal
 from types import SimpleNamespace

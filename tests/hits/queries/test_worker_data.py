@@ -1,4 +1,4 @@
-"""What is stored about a worker, as the file that they may ask for."""
+"""The file with all stored data of a worker, which they may ask for."""
 
 import json
 from datetime import timedelta

@@ -146,7 +146,7 @@ def test_of_several_pauses_at_once_one_is_logged():
 
 
 def with_reward(campaign, reward):
-    """What a colleague does: save the draft with another reward."""
+    """A colleague saves the draft with another reward."""
     file = {**campaign.config_json, "hit": {**campaign.config_json["hit"], "reward": reward}}
     change_campaign(
         campaign=campaign,

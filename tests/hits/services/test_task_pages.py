@@ -1,4 +1,4 @@
-"""What a task page reads about its worker agrees with what the dashboard says of them."""
+"""A task page and the dashboard agree about a worker."""
 
 import pytest
 

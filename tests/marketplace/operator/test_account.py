@@ -50,7 +50,7 @@ def is_signed_in(client):
 
 
 def logged():
-    """What the activity log says, oldest first."""
+    """The activity log, oldest first."""
     return [f"{each.actor} {each.action} {each.about}" for each in Activity.objects.order_by("pk")]
 
 

@@ -1,4 +1,4 @@
-"""What Prolific's reference says of the requests that the site sends, written down by hand.
+"""Prolific's reference of the requests that the site sends, written down by hand.
 
 Source: the OpenAPI document that docs.prolific.com/api-reference offers, in the copy of August 2026
 at github.com/api-evangelist/prolific, `openapi/_original/prolific-openapi-original.yml`. It is kept

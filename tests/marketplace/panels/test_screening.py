@@ -97,7 +97,7 @@ def test_a_screened_out_participant_is_paid_by_the_panel_once_with_a_row(world, 
 
 
 def test_a_screen_out_reduces_no_bonus(world, screened):
-    """Whoever enters the code after having worked gets what the work has earned besides."""
+    """A participant who enters the code after having worked also gets the earnings of the work."""
     client, submission = arrive(world, screened, new_id())
     answer(client, "German")
     work(client, screened.study, hits=1)

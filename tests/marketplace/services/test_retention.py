@@ -1,4 +1,4 @@
-"""What is kept of workers and of what programs did, and for how long."""
+"""Which data of workers and programs is kept, and for how long."""
 
 from datetime import timedelta
 from decimal import Decimal

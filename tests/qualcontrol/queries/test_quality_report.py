@@ -35,7 +35,7 @@ def answer(campaign, worker, count=1, **values):
 
 
 def test_a_random_check_counts_by_what_others_have_not_seen_of_its_worker(monkeypatch):
-    # Evenly spread, whatever the numbers of the responses are.
+    # Evenly spread over any numbers of the responses.
     monkeypatch.setattr(sampling, "random_order", lambda seed, response: response * 0.618 % 1)
     campaign = CampaignFactory(config={"review": {"first": 0, "share": 0.3, "policy": "propose"}})
     careless, careful = WorkerFactory.create_batch(2)

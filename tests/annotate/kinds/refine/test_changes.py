@@ -1,4 +1,4 @@
-"""What a version of a text changed."""
+"""The changes of a version of a text."""
 
 import pytest
 from hypothesis import given

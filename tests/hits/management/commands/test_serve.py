@@ -45,7 +45,7 @@ def serve(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 
 
 def refusal(folder: Path, *arguments: str) -> str:
-    """What a `serve` that does not start prints."""
+    """The output of a `serve` that does not start."""
     process = serve(folder, *arguments)
     said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
@@ -53,7 +53,7 @@ def refusal(folder: Path, *arguments: str) -> str:
 
 
 def told(process: "subprocess.Popen[str]", words: str) -> str:
-    """What the process prints up to the line with these words."""
+    """The process's output up to the line with these words."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
@@ -149,7 +149,7 @@ print(settings.SITE_URL, marketplace_of(Campaign(endpoint="local")).balance())
 
 
 def run_in_shell(command: str) -> str:
-    """What the command prints in a new terminal, which knows nothing of the installation."""
+    """The command's output in a new terminal, which knows nothing of the installation."""
     none = {"SITE_URL", "MARKETPLACE_URL", "DATABASE_URL", "MARKETPLACE_DATABASE_URL"}
     left = {k: v for k, v in clean_environment({}).items() if k not in none and "AWS" not in k}
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""What a researcher enters in the steps of *New campaign*, and the requests that send it."""
+"""A researcher's entries in the steps of *New campaign*, and the requests that send them."""
 
 from bs4 import BeautifulSoup
 from django.urls import reverse
@@ -71,7 +71,7 @@ def save(client, draft, step, **changes):
 
 
 def typed(client, draft, step, **changes):
-    """What the page gets back while the step is typed."""
+    """The site's answer while the step is typed."""
     seen = seen_on(client.get(page_of(draft, step)))
     fields = {"seen": seen, **ENTRIES[step], **changes}
     return client.post(page_of(draft, step), fields, headers={"HX-Request": "true"})

@@ -1,4 +1,4 @@
-"""What stands beside the steps: advice, and what is known of workers."""
+"""The panels beside the steps: advice, and the known workers."""
 
 import pytest
 from bs4 import BeautifulSoup

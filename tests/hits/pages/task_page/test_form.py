@@ -1,4 +1,4 @@
-"""What is stored about how an answer was made: counts, and the type of device."""
+"""Behaviour stored with an answer: counts, and the type of device."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a panel pays, what a payout pays, and when a worker can be erased."""
+"""Payments of a panel and of a payout, and when a worker can be erased."""
 
 from datetime import timedelta
 from decimal import Decimal
