@@ -35,9 +35,8 @@ def without_personal_data(text: str) -> str:
 
 
 def without_needless_traceback(record: logging.LogRecord) -> bool:
-    """A filter: a request that Django or a page refuses, such as one for another host or one that
-    the user may not send, is one line, and so is one that fails because the database cannot be
-    reached.
+    """A filter: log a refused request, or one that fails because the database cannot be reached,
+    in one line.
 
     Nothing is wrong in the site then, and there can be hundreds of them in a second.
     """

@@ -105,11 +105,10 @@ class CaptionRules(BaseModel):
 
 WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Control, format (zero-width, direction marks), and halves of surrogate pairs. Some belong to the
-# spelling, and are in the groups: joiners between letters, marks or emoji, as Persian, Sinhala and
-# families of emoji have them, also at the end of a word in the older spelling of Malayalam's
-# chillus, and the tags that make a flag that of a region. Without a look behind, as in
-# `static/hits/task.js`.
+# Control, format (zero-width, direction marks), and halves of surrogate pairs. The groups keep
+# those that belong to the spelling: joiners between letters, marks or emoji (Persian, Sinhala,
+# families), at the end of a word in older Malayalam, and the tags of a region's flag. Without a
+# look behind, as in `static/hits/task.js`.
 _JOINED = r"[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]"
 _TAGS = r"[\U000E0030-\U000E0039\U000E0061-\U000E007A]{3,6}\U000E007F"
 INVISIBLE = regex.compile(

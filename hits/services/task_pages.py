@@ -110,21 +110,17 @@ def open_page(
     UnknownHit, AlreadySubmitted, NothingToDo, WaitsForVerdicts, or NeedsPractice.
     """
     gives_back = True
-    # _Returned ends at most one turn: other pages of the HIT give back their places, and the next
-    # turn opens the page. _Done ends a turn that finds no open task on the worker's own page: it is
-    # closed, and the next turn makes a new one. A page that is closed between two reads of it ends
-    # a turn, too. The page, or any other exception, ends the loop.
     # Pages are changed between two turns, because a transaction that waits for tasks must not have
     # locked other tasks already.
     while True:
         try:
             return _open(campaign, frame, at, practice, gives_back=gives_back)
-        except _Returned as found:
+        except _Returned as found:  # in one turn at most
             give_back_places(pages=found.pages)
             gives_back = False
-        except _Done as found:
+        except _Done as found:  # the next turn makes a new page
             close_pages([found.page])
-        except TaskPage.DoesNotExist:
+        except TaskPage.DoesNotExist:  # the page was closed between two reads of it
             continue
 
 
@@ -271,7 +267,7 @@ def store_answers(
 
 
 def _keep(
-    pages: "HitPages",
+    pages: HitPages,
     form: TaskForm,
     tasks: Sequence[Task],
     values: Mapping[str, Any],

@@ -221,9 +221,8 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
 
 
 def _refuse_counted_by_type(hit: Hit, hit_type: HitType) -> None:
-    """Raise InvalidHitState if work on the HIT counts, or would count with the other type, for a
-    study, which a panel pays, or for a group of people, who may withdraw it: these know it by the
-    HIT's type."""
+    """Raise InvalidHitState if work on the HIT belongs, by its type or the new one, to a study,
+    which a panel pays, or to a group of people, who may withdraw it."""
     types, by_work = [hit.hit_type_id, hit_type.pk], {"worker__assignments__hit": hit}
     in_study = Participation.objects.filter(study__hit_type__in=types, **by_work)
     in_group = Membership.objects.filter(group__offers__hit_type__in=types, **by_work)

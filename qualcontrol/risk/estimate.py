@@ -4,14 +4,13 @@ Every response has a position in a random order that depends on neither flags no
 (`random_order`). The responses before the first one without a verdict are a uniform
 sample of all responses, no matter which others were checked. Plain Python with NumPy.
 
-The interval is that of all responses, less what was found bad. So little is left of it after many
-checks by risk that the same for the share itself would be noise, cut off at 0. The share is that of
-the responses that no check has seen: a check of the sample counts as much as the part of the same
-worker's other responses, with flags or without like its own, that no other check has seen, because
-that is how likely it is that without the sample nobody had seen its response. The assumption is
-that whether other checks see a response depends on its worker and its flags, and not on its being
-bad. That part is uncertain if there are few others, so a prior counts as one more of them: the
-smaller of the parts among all of the worker's responses, and among all workers' with flags or
+The interval is that of all responses, less those that were found bad. After many checks by risk,
+the share computed in this way would be noise, so it is estimated among the responses that no check
+has seen. A check of the sample has a weight: of the same worker's other responses that have flags
+if it has some, the part that no other check has seen. This is the probability that without the
+sample nobody had seen its response, if other checks depend on worker and flags and not on the
+response being bad. With few others that part is uncertain, so a prior counts as one more of them:
+the smaller of the parts among all of the worker's responses, and among all workers' with flags or
 without.
 """
 
