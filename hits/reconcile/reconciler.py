@@ -149,7 +149,7 @@ def _reconcile(
     ended = "The sync was stopped before its end. The next one continues."
     try:
         for step in steps:
-            _take(run, step)
+            _run_step(run, step)
         ended = ""
         run.is_complete = is_whole and steps is STEPS and not run.is_cut_short
     except DomainError as error:
@@ -173,7 +173,7 @@ def _reconcile(
     return sync
 
 
-def _take(run: Run, step: Step) -> None:
+def _run_step(run: Run, step: Step) -> None:
     """Run a step; record its failure, because no step depends on the others' success.
 
     Raises errors that would stop every other step too: those of the database connection, and of a

@@ -42,7 +42,7 @@ def claim_tasks(
     """
     if seen is None:
         seen = Task.objects.none().values_list("pk", flat=True)
-    tasks = _take(_Choice(campaign, worker, count, seen))
+    tasks = _lock_chosen(_Choice(campaign, worker, count, seen))
     if not tasks:
         raise NothingToDo(gettext("You have already done every open task in this campaign."))
     _decide_priming(campaign, tasks)
@@ -114,7 +114,7 @@ class _Choice:
         return keys
 
 
-def _take(choice: _Choice) -> list[Task]:
+def _lock_chosen(choice: _Choice) -> list[Task]:
     """Lock and return the chosen tasks.
 
     The first attempt skips tasks that other transactions have locked. If too few unlocked tasks

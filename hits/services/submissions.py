@@ -103,7 +103,7 @@ def take_submissions(
         if is_new
     }
     if new:
-        _take_new(campaign, new, at)
+        _store_new(campaign, new, at)
     return rows
 
 
@@ -148,7 +148,7 @@ def _rows(
     return rows
 
 
-def _take_new(campaign: Campaign, new: Mapping[Assignment, str], at: datetime) -> None:
+def _store_new(campaign: Campaign, new: Mapping[Assignment, str], at: datetime) -> None:
     """Create the responses of new assignments, each with the XML of its answer."""
     lock_check_share(campaign)
     pages = _pages_of(new)

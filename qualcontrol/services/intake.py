@@ -52,20 +52,20 @@ def review_submitted(
         at=at,
         names_worker=True,
     )
-    welcome = [response for response in responses if response.worker_id not in excluded]
+    kept = [response for response in responses if response.worker_id not in excluded]
     if late and excluded:
         # Some may have been late only because of what was just discarded.
-        again = [response for response in late if response in welcome]
+        again = [response for response in late if response in kept]
         moved = response_services.restore(responses=again)
         late = [response for response in late if response not in moved]
     log(late, campaign=campaign, act=Act.DISCARD, reason=LATE, actor=None, at=at)
     open_rounds(campaign, {response.task_id for response in responses})
-    welcome = [response for response in welcome if response not in late]
+    kept = [response for response in kept if response not in late]
     flags = {
         response: [Flag(BREAKS_RULES, len(found), 1, " ".join(found))]
         for response, found in (problems or {}).items()
     }
-    draw_spot_checks(campaign=campaign, responses=welcome, at=at, also=flags.keys())
+    draw_spot_checks(campaign=campaign, responses=kept, at=at, also=flags.keys())
     changed = assess(campaign=campaign, responses=responses, known=flags, compares=compares)
     note_changes(campaign, changed)
 

@@ -69,7 +69,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     with in_language(campaign.config.language):
         try:
             if request.method == "POST":
-                response = _store(request, campaign)
+                response = _receive(request, campaign)
             elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
                 response = _preview(request, campaign)
             else:
@@ -162,7 +162,7 @@ def _practise(
     signed = signed_marks(campaign, frame.worker_id, marks)
     if campaign.config.practice.paid:
         form = TaskForm(frame, timezone.now(), (), practice=signed)
-        return _take(request, campaign, form, {})
+        return _store(request, campaign, form, {})
     if is_passed(campaign.config, marks):
         return _open(request, campaign, frame, signed)
     return _open(request, campaign, frame)
@@ -213,16 +213,16 @@ def _entry(campaign: Campaign, frame: FrameParameters) -> dict[str, Any]:
     }
 
 
-def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _receive(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Store the answer; return its fields for the marketplace, or the form with its problems."""
     lifetime = timedelta(minutes=campaign.config.hit.minutes) + task_pages.GRACE
     fields = _sent_fields(request)
     if token := fields.pop("practice", ""):
         return _practise(request, campaign, token, fields, lifetime)
-    return _take(request, campaign, read_form(fields.pop("token", ""), max_age=lifetime), fields)
+    return _store(request, campaign, read_form(fields.pop("token", ""), max_age=lifetime), fields)
 
 
-def _take(
+def _store(
     request: HttpRequest, campaign: Campaign, form: TaskForm, fields: dict[str, str]
 ) -> HttpResponse:
     try:
