@@ -20,9 +20,9 @@ from moto.sqs.models import sqs_backends
 from hits.local import HOST
 
 CHUNK = 65_536
-# What only replies of the Requester API have.
+# Only replies of the Requester API have this.
 OF_THE_API = b"x-amzn-requestid"
-# What a proxy, a sign-in page of a network, or a broken server answers in place of a marketplace.
+# Answers of a proxy, a sign-in page of a network, or a broken server in place of a marketplace.
 RUBBISH = (
     b"{}",
     b"null",
@@ -46,7 +46,7 @@ class Network:
 
     def __init__(self) -> None:
         self.target = 0
-        # What the next replies of the API are replaced with.
+        # The replacements of the next replies of the API.
         self.rubbish: list[bytes] = []
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -69,7 +69,7 @@ class Network:
         return f"http://{HOST}:{self.port}"
 
     def cut(self) -> int:
-        """Close every connection, in the middle of whatever it carries; return their number."""
+        """Close every connection, in the middle of its work; return their number."""
         with self._lock:
             cut = list(self._open)
         for end in cut:
@@ -96,7 +96,8 @@ class Network:
             self._open = {end for end in self._open if end.fileno() >= 0}
 
     def _spoiled(self, reply: bytes) -> bytes:
-        """What arrives in place of a reply of the API; empty if the reply itself does."""
+        """The answer that arrives in place of a reply of the API; empty if the reply itself
+        does."""
         with self._lock:
             if not self.rubbish or OF_THE_API not in reply.lower():
                 return b""

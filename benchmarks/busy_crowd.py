@@ -20,7 +20,7 @@ from corpora.language.text import normalise
 
 # nocaps (Agrawal et al. 2019, section 3.1): 727 workers with 228 captions each on average.
 MEAN_CAPTIONS = 228
-# Half of a crowd's workers write at most so many; the median of the distribution.
+# Half of a crowd's workers write at most this many; the median of the distribution.
 MEDIAN_CAPTIONS = 20
 CARELESS = 0.08
 SPOILED = 0.6

@@ -37,7 +37,7 @@ SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, "
 
 
 def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
-    """A running campaign with a task for each of so many new images, which have boxes of four
+    """A running campaign with a task for each of this many new images, which have boxes of four
     classes."""
     selection = Selection.objects.create(
         team=first_team(at=AT),

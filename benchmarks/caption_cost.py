@@ -55,7 +55,7 @@ class Processes:
     reconciler: "subprocess.Popen[str]"
 
     def cost(self) -> Cost:
-        """What the processes have used so far. SQLite works inside them."""
+        """The processes' use so far. SQLite works inside them."""
         server, folder = self.whole.postgresql, self.whole.places.folder
         seconds = {
             **self.whole.fleet.seconds(),
@@ -120,7 +120,7 @@ def running(vendor: str) -> Iterator[Processes]:
 
 
 def spent(processes: Processes, action: Callable[[], Any]) -> tuple[Cost, Any]:
-    """What the processes spend on an action, and its result."""
+    """The processes' cost of an action, and its result."""
     before = processes.cost()
     result = action()
     return processes.cost() - before, result
@@ -130,7 +130,7 @@ def spent(processes: Processes, action: Callable[[], Any]) -> tuple[Cost, Any]:
 SHORT, FULL = ((100, 1_000), 6), ((1_000, 10_000), 20)
 WARM_UP = 2  # captions of each worker before the measurement
 MOST_MILLISECONDS, MOST_OF_A_SIDE, MOST_GROWTH = 30.0, 15.0, 1.2
-# A worker finds the group and previews it once per so many captions.
+# A worker finds the group and previews it once per this many captions.
 CAPTIONS_PER_VISIT = 25
 # Share of the captions that a reviewer judges.
 CHECKED = 0.1
@@ -143,7 +143,7 @@ CHECKS = 10
 
 @dataclass(frozen=True)
 class Part:
-    """What one caption costs in one part: statements, and milliseconds by process."""
+    """The cost of one caption in one part: statements, and milliseconds by process."""
 
     statements: float
     milliseconds: Mapping[str, float]

@@ -37,7 +37,7 @@ class Photo:
 
 
 class Scene:
-    """What a careless worker can use: the images, and the captions written before."""
+    """The material of a careless worker: the images, and the captions written before."""
 
     def __init__(self, images: Mapping[int, Sequence[str]], rng: random.Random) -> None:
         self.images = images

@@ -28,7 +28,7 @@ WRONG_ANSWERS: tuple[dict[str, str], ...] = (
 
 @dataclass
 class Situation:
-    """What a fault happens to. `noted` counts what happened."""
+    """The part that a fault happens to. `noted` counts what happened."""
 
     fragile: Fragile
     campaign: SmallCampaign

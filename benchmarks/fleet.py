@@ -41,7 +41,7 @@ class Program:
 
 @dataclass
 class Usage:
-    """What a process and its predecessors of the same name used."""
+    """The resources that a process and its predecessors of the same name used."""
 
     seconds: float = 0.0
     peak_mb: float = 0.0

@@ -75,7 +75,7 @@ class Fragile:
         return used + (server.seconds() if server is not None else 0)
 
     def fail_calls(self, kind: str, times: int) -> None:
-        """Let so many of the next calls to the marketplace fail in this way."""
+        """Let this many of the next calls to the marketplace fail in this way."""
         seconds = DELAY if kind.startswith("delay") else 0
         self.whole.hook("faults", operation="*", kind=kind, times=times, seconds=seconds)
         self.asked[kind] += times
@@ -122,7 +122,7 @@ class Fragile:
         return [f"11. {line}" for log in logs for line in SERVER_ERROR.findall(log)]
 
     def keep_logs(self, place: Path) -> None:
-        """Copy the logs, and databases that are files, for whoever looks into a failure."""
+        """Copy the logs, and databases that are files, to look into a failure."""
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         for file in [*self.disk.folder.glob("*.log"), *self.disk.folder.glob("*.sqlite3*")]:

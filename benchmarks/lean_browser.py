@@ -56,7 +56,7 @@ class NothingLeft(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered."""
+    """A server's answer."""
 
     url: str
     status: int
@@ -66,7 +66,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class TaskPage:
-    """What is needed of a task page to answer it."""
+    """The parts of a task page that are needed to answer it."""
 
     action: str
     forward_to: str

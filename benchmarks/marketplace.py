@@ -194,7 +194,7 @@ class Raw:
 
 
 def make_requester(assignments: int) -> Requester:
-    """A requester with money for so many assignments."""
+    """A requester with money for this many assignments."""
     return get_or_create_requester(
         name="lab", balance=(REWARD + FEE) * assignments, at=timezone.now()
     )
@@ -221,7 +221,7 @@ def make_workers(count: int, *, name: str) -> list[Worker]:
 def fill(
     hit_type: HitType, *, hits: int, places: int, question: str = QUESTION, fee: Decimal = FEE
 ) -> list[Hit]:
-    """Insert so many open HITs in bulk. No money is reserved for them."""
+    """Insert this many open HITs in bulk. No money is reserved for them."""
     now = timezone.now()
     return Hit.objects.bulk_create(
         (

@@ -21,7 +21,7 @@ class Files(NamedTuple):
 
 
 def write_files(folder: Path, *, boxes: int, seed: int = 1) -> Files:
-    """Write class descriptions, image metadata and so many boxes, in the order of the images."""
+    """Write class descriptions, image metadata and this many boxes, in the order of the images."""
     generator = random.Random(seed)
     labels = [f"/m/0{number:05}" for number in range(CLASSES)]
     images = round(boxes / BOXES_PER_IMAGE)

@@ -46,7 +46,7 @@ class Work:
     export: Callable[[], int]
     used_seconds: Callable[[], float]
     megabytes: Callable[[], float]
-    # Waits until so many answers are read and paid, where that comes later.
+    # Waits until this many answers are read and paid, where that comes later.
     settle: Callable[[int], None] = lambda _: None
 
 

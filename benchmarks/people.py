@@ -2,8 +2,8 @@
 
 Both sites run as in production, with gunicorn and a process for each processor, beside the
 reconciler and their own PostgreSQL server. Each simulated person accepts a HIT, opens the task
-page, thinks, posts a caption, submits it, and goes on. Their browsers run on the same machine, so
-they take a part of its processors, which is printed too.
+page, thinks, posts a caption, submits it, and takes the next HIT. Their browsers run on the same
+machine, so they take a part of its processors, which is printed too.
 """
 
 import argparse

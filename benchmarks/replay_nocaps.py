@@ -40,8 +40,8 @@ LEAST_WORKERS = 40
 MOST_MINUTES, MOST_GROWTH = 90.0, 1.2
 THREADS = 6
 CAPTIONS_PER_VISIT = 25
-# The reviewer turns to other work after so many good captions in a row, and comes back after the
-# crowd has written this share of all, or so many captions.
+# The reviewer turns to other work after this many good captions in a row, and comes back after the
+# crowd has written this share of all, or this many captions.
 GOOD_IN_A_ROW, REVIEWS, MOST_BETWEEN_REVIEWS = 12, 40, 1000
 CHECKS_AT_ONCE = 10
 UNPROCESSABLE = 422

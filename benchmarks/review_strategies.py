@@ -27,7 +27,7 @@ from qualcontrol.risk.ranking import CheckRanking
 BATCH = 10
 # Checks between two comparisons of the estimate with the truth.
 SNAPSHOT_EVERY = 50
-# The review stops after so many checks, even if careless workers are left.
+# The review stops after this many checks, even if careless workers are left.
 MOST_CHECKS = 2_000
 # Parameters of the beta prior of a worker's bad share, in the other strategies.
 PRIOR = (0.5, 4.5)
@@ -98,7 +98,7 @@ class SimulatedReview:
         self.history.append((self.checks, kept_before + kept, bad_before + bad))
 
     def share_left(self, checks: int) -> float:
-        """The share of bad captions among those kept, after so many checks."""
+        """The share of bad captions among those kept, after this many checks."""
         at = bisect_right(self.history, checks, key=itemgetter(0))
         _, kept, bad = self.history[at - 1]
         return bad / max(1, kept)
@@ -117,7 +117,7 @@ class SimulatedReview:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The product's estimates after so many checks, compared with the truth. `truth` is the true
+    """The product's estimates after this many checks, compared with the truth. `truth` is the true
     share of bad captions. `intervals` has for each worker whether the worker is careless, and
     whether the interval contains the worker's true share."""
 

@@ -240,7 +240,7 @@ class SmallCampaign:
 
     def _wait_for_job(self, holds: Callable[[], bool], otherwise: str) -> None:
         """Wait, and run failed jobs again, as their pages offer; raises ProcessFailed if nothing
-        changes any more."""
+        changes."""
         patience = Patience()
         while not holds():
             patience.note(self.rows(PROGRESS))

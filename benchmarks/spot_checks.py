@@ -1,4 +1,4 @@
-"""The share of bad captions left after so many spot checks: the product's ranking compared with
+"""The share of bad captions left after this many spot checks: the product's ranking compared with
 two simple strategies.
 
 Crowds of 120 workers write real captions of nocaps and COCO. One worker in six is careless. The
@@ -44,10 +44,10 @@ OTHERS: dict[str, Callable[..., None]] = {
     RANDOM: check_at_random,
     ROUND_ROBIN: check_round_robin,
 }
-# The main result is the share of bad captions left after so many checks.
+# The main result is the share of bad captions left after this many checks.
 POINTS = (0, 50, 100, 200, 400, 800)
 AT = 200
-# Every strategy makes at least so many checks.
+# Every strategy makes at least this many checks.
 LEAST = max(POINTS)
 # The largest allowed ratio of the share left after AT checks to that of random checks.
 AIM = 0.5
@@ -100,7 +100,7 @@ class StrategyResult:
     snapshots: list[Snapshot] = field(default_factory=list)
 
     def left(self, checks: int) -> float:
-        """The share of bad captions left after so many checks, as a mean over the crowds."""
+        """The share of bad captions left after this many checks, as a mean over the crowds."""
         return fmean(review.share_left(checks) for review in self.reviews)
 
     def to_exclude(self) -> list[float]:
@@ -208,7 +208,7 @@ def flags_of(crowd: Crowd) -> list[tuple[str, ...]]:
 
 
 def left_lines(sort: str, results: dict[str, StrategyResult]) -> list[Line]:
-    """Lines with the share of bad captions left after so many checks."""
+    """Lines with the share of bad captions left after this many checks."""
     lines = []
     for checks in POINTS[1:]:
         left = {name: result.left(checks) for name, result in results.items()}

@@ -166,7 +166,7 @@ def _run(
 
 
 def _work(campaign: Campaign, crowd: list[WorkerSession], hit_type_id: str, count: int) -> None:
-    """Do so many assignments with workers who take turns, two at a time."""
+    """Do this many assignments with workers who take turns, two at a time."""
     with ThreadPoolExecutor(2) as pool:
         turns = [crowd[number % len(crowd)] for number in range(count)]
         answers = list(pool.map(lambda worker: _accept(worker, hit_type_id), turns))

@@ -127,7 +127,7 @@ class Whole:
         return links
 
     def browsers(self, count: int) -> list[LeanBrowser]:
-        """The browsers of so many workers, signed in, for the latest group of HITs."""
+        """The browsers of this many workers, signed in, for the latest group of HITs."""
         group, links = self.group(), self.workers(count)
         browsers = [LeanBrowser(self.places.marketplace_url, group) for _ in links]
         for browser, link in zip(browsers, links, strict=True):
@@ -166,7 +166,8 @@ class Whole:
 
 
 def _steadily(action: Callable[[], Any]) -> Any:
-    """Repeat an action while a server fails; raises ProcessFailed if it refuses, or goes on."""
+    """Repeat an action while a server fails; raises ProcessFailed if it refuses, or does not stop
+    failing."""
     end = time.monotonic() + STEADILY_FOR
     while True:
         try:
@@ -253,7 +254,7 @@ def installed(
     """Make an installation in this folder; start both sites, and stop everything at the end.
 
     With a network, everybody reaches the marketplace through it. With `web_processes`, gunicorn
-    serves each site with so many processes, as in production; otherwise the embedded server does.
+    serves each site with this many processes, as in production; otherwise the embedded server does.
     """
     port, site_port = free_port(0), free_port(0)
     places = Installation(folder, site_port, port if marketplace is None else marketplace.port)

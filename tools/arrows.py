@@ -28,7 +28,7 @@ Found = tuple[set[str], Path, int]
 
 
 class Names:
-    """What names each package; the layers contract in pyproject.toml states their order."""
+    """The names of each package; the layers contract in pyproject.toml states their order."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

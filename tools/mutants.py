@@ -180,7 +180,7 @@ def _called(node: ast.AST) -> str:
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in place of the node."""
+    """The possible replacements of the node."""
     match node:
         case ast.Compare(ops=[op]):
             yield _with(node, ops=[OPPOSITES[type(op)]()])
@@ -245,7 +245,7 @@ class Trial:
         limit = 30 + 10 * (time.monotonic() - began)
         for mutant in self.mutants:
             if self._begin(mutant):
-                return None  # pytest goes on with the tests
+                return None  # pytest continues with the tests
             if self._ended(limit) == 0:
                 self.survivors.append(mutant)
                 print(f"survived: {mutant}", flush=True)

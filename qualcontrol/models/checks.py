@@ -145,7 +145,8 @@ class SecondOpinionQuerySet(OfCampaign["SecondOpinion"]):
         return self.filter(withdrawn_at=None)
 
     def without_check(self) -> Self:
-        """Those about responses that count and have no spot check, which nobody has judged."""
+        """Those about responses that count and that nobody has judged, because they have no spot
+        check."""
         submitted = self.wanted().filter(response__status=ResponseStatus.SUBMITTED)
         return submitted.filter(response__spot_check=None)
 

@@ -209,7 +209,7 @@ def _join(page: Page, link: str, name: str) -> None:
 
 
 GROUP = "Photographs"
-# What the pictures show, whose order the demonstration's seed gives.
+# The pictures' subjects, in the order that the demonstration's seed gives.
 ON_PHONE = "A girl waves in the snow between a small house and a street lamp."
 ON_DESKTOP = (
     "Two girls wait with two boys at a street, where a yellow car stands at a traffic light."

@@ -105,7 +105,8 @@ class CampaignFileForm(forms.Form):
 
 
 def _refuse_other_types(values: dict[str, Any]) -> None:
-    """Raise ValidationError for values that no step can show: sections that are none, and dates."""
+    """Raise ValidationError for values that no step can show: dates, and plain values of
+    sections."""
     for name, field in CampaignConfig.model_fields.items():
         is_section = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
         if is_section and not isinstance(values.get(name, {}), dict):

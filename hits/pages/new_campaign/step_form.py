@@ -1,4 +1,4 @@
-"""What the forms of all steps share. Task types add fields of their own to them."""
+"""The base of all steps' forms. Task types add their own fields to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
