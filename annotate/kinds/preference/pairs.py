@@ -1,9 +1,9 @@
 """Which two captions of an image workers compare.
 
-A task is one image. Its pairs are drawn at random when the campaign is created. With `pairs =
-"adaptive"` they are chosen anew from the votes so far when a page is about to show the task for the
-first time, and then stored in the task: all workers of a task compare the same pairs, and a form
-and its answer always agree with the task.
+A task is one image. Its pairs are drawn at random when the campaign is created. With
+`pairs = "adaptive"` they are chosen anew from the votes so far when a page is about to show the
+task for the first time, and then stored in the task: all workers of a task compare the same pairs,
+and a form and its answer always agree with the task.
 """
 
 import random
