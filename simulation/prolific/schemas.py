@@ -9,65 +9,62 @@ REJECTION_CATEGORIES = [
     "LOW_EFFORT", "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER",
 ]  # fmt: skip
 LEAST_REJECTION = 100
-TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
-ACTIONS: dict[str, Any] = {
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string", "minLength": 1}
+NUMBER: Schema = {"type": "number"}
+AT_LEAST_ONE: Schema = {"type": "number", "minimum": 1}
+TEXT_OR_NOTHING: Schema = {"type": ["string", "null"]}
+TEXTS: Schema = {"type": "array", "items": TEXT, "minItems": 1}
+
+
+def _object(needed: Schema, more: Schema | None = None, **rules: Any) -> Schema:
+    """An object with the properties `needed`, and perhaps those of `more`."""
+    properties = {**needed, **(more or {})}
+    return {"type": "object", "properties": properties, "required": [*needed], **rules}
+
+
+ACTIONS: Schema = {
     "oneOf": [
-        {
-            "type": "object",
-            "properties": {"action": {"enum": ["AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"]}},
-            "required": ["action"],
-        },
-        {
-            "type": "object",
-            "properties": {"action": {"const": "REQUEST_RETURN"}, "return_reason": TEXT},
-            "required": ["action", "return_reason"],
-        },
-        {
-            "type": "object",
-            "properties": {
+        _object({"action": {"enum": ["AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW"]}}),
+        _object({"action": {"const": "REQUEST_RETURN"}, "return_reason": TEXT}),
+        _object(
+            {
                 "action": {"const": "FIXED_SCREEN_OUT_PAYMENT"},
                 "fixed_screen_out_reward": {"type": "integer", "minimum": 1},
                 "slots": {"type": "integer", "minimum": 1},
-            },
-            "required": ["action", "fixed_screen_out_reward", "slots"],
-        },
+            }
+        ),
     ]
 }
-FILTER: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "filter_id": TEXT,
+FILTER = _object(
+    {"filter_id": TEXT},
+    {
         "selected_values": {"type": "array", "items": {"type": "string"}},
         "selected_range": {"type": "object", "minProperties": 1},
     },
-    "required": ["filter_id"],
-    "oneOf": [{"required": ["selected_values"]}, {"required": ["selected_range"]}],
-}
-TEXT_OR_NOTHING: dict[str, Any] = {"type": ["string", "null"]}
-FIELDS: dict[str, Any] = {
+    oneOf=[{"required": ["selected_values"]}, {"required": ["selected_range"]}],
+)
+COMPLETION_CODE = _object(
+    {
+        "code": TEXT_OR_NOTHING,
+        "code_type": TEXT,
+        "actions": {"type": "array", "items": ACTIONS},
+    },
+    {"actor": {"enum": ["participant", "researcher"]}},
+)
+NEEDED_FIELDS: Schema = {
     "name": TEXT,
-    "internal_name": TEXT_OR_NOTHING,
     "description": TEXT,
     "external_study_url": {**TEXT, "pattern": "^https?://"},
     "prolific_id_option": {"enum": ["question", "url_parameters", "not_required"]},
-    "completion_codes": {
-        "type": "array",
-        "minItems": 1,
-        "items": {
-            "type": "object",
-            "properties": {
-                "code": TEXT_OR_NOTHING,
-                "code_type": TEXT,
-                "actions": {"type": "array", "items": ACTIONS},
-                "actor": {"enum": ["participant", "researcher"]},
-            },
-            "required": ["code", "code_type", "actions"],
-        },
-    },
-    "total_available_places": {"type": "number", "minimum": 1},
-    "estimated_completion_time": {"type": "number", "minimum": 1},
-    "maximum_allowed_time": {"type": "number", "minimum": 1},
-    "reward": {"type": "number", "minimum": 1},
+    "total_available_places": AT_LEAST_ONE,
+    "estimated_completion_time": AT_LEAST_ONE,
+    "reward": AT_LEAST_ONE,
+}
+MORE_FIELDS: Schema = {
+    "internal_name": TEXT_OR_NOTHING,
+    "completion_codes": {"type": "array", "minItems": 1, "items": COMPLETION_CODE},
+    "maximum_allowed_time": AT_LEAST_ONE,
     "device_compatibility": {"type": "array", "items": {"enum": ["desktop", "tablet", "mobile"]}},
     "peripheral_requirements": {
         "type": "array",
@@ -91,111 +88,53 @@ FIELDS: dict[str, Any] = {
     "eligibility_requirements": {"type": "array"},
     "status": {"const": "UNPUBLISHED"},
 }
-CREATE_STUDY: dict[str, Any] = {
-    "type": "object",
-    "properties": FIELDS,
-    "required": [
-        "name", "description", "external_study_url", "prolific_id_option",
-        "total_available_places", "estimated_completion_time", "reward",
-    ],
-    "additionalProperties": False,
-}  # fmt: skip
-UPDATE_STUDY: dict[str, Any] = {
-    "type": "object",
-    "properties": FIELDS,
-    "minProperties": 1,
-    "additionalProperties": False,
-}
-CREATE_PROJECT: dict[str, Any] = {
-    "type": "object",
-    "properties": {"title": TEXT},
-    "required": ["title"],
-}
-SCREEN_OUT: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "submission_ids": {"type": "array", "items": TEXT, "minItems": 1},
+CREATE_STUDY = _object(NEEDED_FIELDS, MORE_FIELDS, additionalProperties=False)
+UPDATE_STUDY = _object(
+    {}, {**NEEDED_FIELDS, **MORE_FIELDS}, minProperties=1, additionalProperties=False
+)
+CREATE_PROJECT = _object({"title": TEXT})
+SCREEN_OUT = _object(
+    {
+        "submission_ids": TEXTS,
         "bonus_per_submission": {"type": "number", "exclusiveMinimum": 0},
-        "increase_places": {"type": "boolean"},
     },
-    "required": ["submission_ids", "bonus_per_submission"],
-    "additionalProperties": False,
-}
-STUDY_TRANSITION: dict[str, Any] = {
-    "type": "object",
-    "properties": {"action": {"enum": ["PUBLISH", "PAUSE", "START", "STOP"]}},
-    "required": ["action"],
-}
-COST: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reward": {"type": "number"},
-        "total_available_places": {"type": "number", "minimum": 1},
-    },
-    "required": ["reward", "total_available_places"],
-}
-SUBMISSION_TRANSITION: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "action": {"enum": ["APPROVE", "REJECT", "COMPLETE", "RETURN", "START", "SCREEN_OUT"]},
-        "message": {"type": "string"},
-        "rejection_category": {"enum": REJECTION_CATEGORIES},
-    },
-    "required": ["action"],
-    "if": {"properties": {"action": {"const": "REJECT"}}},
-    "then": {
-        "required": ["message", "rejection_category"],
-        "properties": {"message": {"minLength": LEAST_REJECTION}},
-    },
-}
-BULK_APPROVE: dict[str, Any] = {
-    "type": "object",
-    "properties": {"submission_ids": {"type": "array", "minItems": 1, "items": TEXT}},
-    "required": ["submission_ids"],
-}
-REQUEST_RETURN: dict[str, Any] = {
-    "type": "object",
-    "properties": {"request_return_reasons": {"type": "array", "minItems": 1, "items": TEXT}},
-    "required": ["request_return_reasons"],
-}
-BONUS = r"[^\s,]+,[0-9]+(\.[0-9]{1,2})?"
-SET_UP_BONUSES: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "study_id": TEXT,
-        "csv_bonuses": {
-            "type": "string",
-            # Ids of submissions or of participants.
-            "pattern": rf"^{BONUS}(\n{BONUS})*\n?$",
+    {"increase_places": {"type": "boolean"}},
+    additionalProperties=False,
+)
+STUDY_TRANSITION = _object({"action": {"enum": ["PUBLISH", "PAUSE", "START", "STOP"]}})
+COST = _object({"reward": NUMBER, "total_available_places": AT_LEAST_ONE})
+SUBMISSION_TRANSITION = _object(
+    {"action": {"enum": ["APPROVE", "REJECT", "COMPLETE", "RETURN", "START", "SCREEN_OUT"]}},
+    {"message": {"type": "string"}, "rejection_category": {"enum": REJECTION_CATEGORIES}},
+    **{
+        "if": {"properties": {"action": {"const": "REJECT"}}},
+        "then": {
+            "required": ["message", "rejection_category"],
+            "properties": {"message": {"minLength": LEAST_REJECTION}},
         },
     },
-    "required": ["study_id", "csv_bonuses"],
-}
-CREATE_SECRET: dict[str, Any] = {
-    "type": "object",
-    "properties": {"workspace_id": TEXT},
-    "required": ["workspace_id"],
-}
-SUBSCRIBE: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+)
+BULK_APPROVE = _object({"submission_ids": TEXTS})
+REQUEST_RETURN = _object({"request_return_reasons": TEXTS})
+BONUS = r"[^\s,]+,[0-9]+(\.[0-9]{1,2})?"
+# Ids of submissions or of participants.
+BONUSES: Schema = {"type": "string", "pattern": rf"^{BONUS}(\n{BONUS})*\n?$"}
+SET_UP_BONUSES = _object({"study_id": TEXT, "csv_bonuses": BONUSES})
+CREATE_SECRET = _object({"workspace_id": TEXT})
+SUBSCRIBE = _object(
+    {
         "event_type": TEXT,
         # Prolific takes public https addresses only; the stand-in also this machine's.
         "target_url": {**TEXT, "pattern": r"^https://|^http://(127\.0\.0\.1|localhost)[:/]"},
         "workspace_id": TEXT,
-        "is_enabled": {"type": "boolean"},
     },
-    "required": ["event_type", "target_url", "workspace_id"],
-    "additionalProperties": False,
-}
-CONFIRM: dict[str, Any] = {
-    "type": "object",
-    "properties": {"secret": TEXT},
-    "required": ["secret"],
-}
+    {"is_enabled": {"type": "boolean"}},
+    additionalProperties=False,
+)
+CONFIRM = _object({"secret": TEXT})
 
 
-def problem_in(body: Any, schema: dict[str, Any]) -> str:
+def problem_in(body: Any, schema: Schema) -> str:
     """The first way in which the body breaks the schema; empty if it does not."""
     errors = sorted(Draft202012Validator(schema).iter_errors(body), key=lambda e: list(e.path))
     if not errors:
