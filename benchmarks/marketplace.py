@@ -24,7 +24,7 @@ from django.utils import timezone
 from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
 from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
-from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
+from marketplace.services.hit_types import get_or_create_hit_type
 from marketplace.services.links import sign_in_url
 from marketplace.services.workers import get_or_create_requester
 
@@ -201,14 +201,15 @@ def make_requester(assignments: int) -> Requester:
 
 
 def make_hit_type(requester: Requester) -> HitType:
-    properties = HitTypeProperties(
+    hit_type = HitType(
+        requester=requester,
         title="Describe an image",
         description="Write one sentence",
         reward=REWARD,
         assignment_duration=timedelta(hours=1),
         auto_approval_delay=timedelta(days=3),
     )
-    return get_or_create_hit_type(requester=requester, properties=properties, at=timezone.now())
+    return get_or_create_hit_type(hit_type=hit_type, at=timezone.now())
 
 
 def make_workers(count: int, *, name: str) -> list[Worker]:

@@ -25,9 +25,9 @@ from marketplace.services import rehearsals
 from marketplace.services.links import sign_in_url
 from marketplace.services.sweep import sweep
 from marketplace.services.workers import (
-    WorkerProfile,
     get_or_create_requester,
     get_or_create_worker,
+    profile_columns,
 )
 
 KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
@@ -131,5 +131,5 @@ def make_worker(body: dict[str, Any]) -> dict[str, Any]:
     Body: `{"name": "ada", "country": "US", "approved": 5000, "rate": 99}`.
     """
     name = body.pop("name")
-    made = get_or_create_worker(name=name, profile=WorkerProfile(**body), at=clock.now())
+    made = get_or_create_worker(name=name, columns=profile_columns(**body), at=clock.now())
     return {"worker_id": made.public_id, "sign_in_url": sign_in_url(made)}

@@ -449,7 +449,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100)),
                 ('hit_type', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='marketplace.hittype')),
                 ('assignments', models.PositiveIntegerField()),
-                ('id_parameter', models.CharField(max_length=64)),
+                ('id_parameter', models.CharField(default='PROLIFIC_PID', max_length=64)),
                 ('return_url', models.CharField(max_length=1000)),
                 ('completion_code', models.CharField(max_length=100)),
                 ('no_work_code', models.CharField(blank=True, default='', max_length=100)),

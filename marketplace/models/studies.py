@@ -20,7 +20,7 @@ class Study(models.Model):
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="studies")
     # Number of HITs that each participant does.
     assignments = models.PositiveIntegerField()
-    id_parameter = models.CharField(max_length=64)
+    id_parameter = models.CharField(max_length=64, default="PROLIFIC_PID")
     return_url = models.CharField(max_length=1000)
     completion_code = models.CharField(max_length=100)
     # For participants when no HITs are left; empty if the panel has no such code.

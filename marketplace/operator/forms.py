@@ -22,8 +22,7 @@ from marketplace.services.accounts import (
 from marketplace.services.mail_invitations import MOST_ADDRESSES, addresses_in
 from marketplace.services.operators import MOST_MONEY
 from marketplace.services.people_groups import MOST_SHARE, GroupPlan
-from marketplace.services.studies import StudyPlan
-from marketplace.services.workers import MOST_APPROVED, WorkerProfile
+from marketplace.services.workers import MOST_APPROVED, profile_columns
 from shared.number_fields import AmountField, WholeNumberField
 from shared.second_factors.pages import SignInCodeForm
 
@@ -132,13 +131,10 @@ class NewWorkersForm(forms.Form):
                 )
         return names
 
-    def profile(self) -> WorkerProfile:
-        """The form's values as a WorkerProfile."""
-        return WorkerProfile(
-            country=self.cleaned_data["country"],
-            approved=self.cleaned_data["approved"],
-            rate=self.cleaned_data["rate"],
-        )
+    def columns(self) -> dict[str, int | str]:
+        """What the form says of the workers, but their names."""
+        names = ("country", "approved", "rate")
+        return profile_columns(**{name: self.cleaned_data[name] for name in names})
 
 
 def _choice(group: HitType) -> tuple[str, str]:
@@ -208,12 +204,6 @@ class StudyForm(_HitTypeForm, _LanguageForm):
     id_parameter = forms.CharField(
         label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
     )
-
-    def plan(self) -> StudyPlan:
-        """The form's values as a StudyPlan."""
-        fields = dict(self.cleaned_data)
-        del fields["name"], fields["hit_type"]
-        return StudyPlan(**fields)
 
 
 class GroupForm(_LanguageForm):

@@ -105,8 +105,7 @@ def studies(request: OperatorRequest) -> HttpResponse:
     )
 
     def make() -> None:
-        name, hit_type = form.cleaned_data["name"], form.cleaned_data["hit_type"]
-        study_services.create_study(name=name, hit_type=hit_type, plan=form.plan(), at=clock.now())
+        study_services.create_study(study=Study(**form.cleaned_data), at=clock.now())
 
     return _list_and_make(
         request,

@@ -59,7 +59,7 @@ def _make_workers(request: OperatorRequest, form: NewWorkersForm) -> list[Worker
     try:
         # Without the names: an erasure would not find them.
         with logged(request, "created workers", f"{len(names)} new"):
-            return operators.make_workers(names=names, profile=form.profile(), at=clock.now())
+            return operators.make_workers(names=names, columns=form.columns(), at=clock.now())
     except DomainError as error:
         form.add_error("names", str(error))
         return []

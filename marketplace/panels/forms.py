@@ -1,17 +1,16 @@
 """Forms of a study at a panel."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 
-from marketplace.models import AttentionCheck, Screening
-from marketplace.panels.models import PanelSubmission
+from marketplace.models import AttentionCheck, Screening, Study
+from marketplace.panels.models import PanelStudy, PanelSubmission
 from marketplace.panels.panel import DEVICES, FAILED_CHECK, LEAST_REJECTION, REJECTION_CATEGORIES
 from marketplace.panels.services import submissions
-from marketplace.panels.services.studies import MOST_PLACES, PanelPlan
+from marketplace.panels.services.studies import MOST_PLACES
 from shared.number_fields import AmountField, WholeNumberField
 
 
@@ -58,6 +57,10 @@ def _attention_check(line: str) -> AttentionCheck:
     return AttentionCheck(question=question, choices=choices, right_choice=choices[0])
 
 
+PLAN = (
+    "description", "reward", "minutes", "places", "devices", "filters", "is_signed",
+    "screen_out_reward", "screen_out_places",
+)  # fmt: skip
 SCREENING = (
     "consent", "no_consent_code", "eligibility_question", "eligible_choices",
     "ineligible_choices", "screened_out_code", "question", "choices", "failed_check_code",
@@ -157,10 +160,9 @@ class PanelPlanForm(forms.Form):
     def clean_screen_out_places(self) -> int:
         return self.cleaned_data["screen_out_places"] or 0
 
-    def plan(self) -> PanelPlan:
-        return PanelPlan(
-            **{field.name: self.cleaned_data[field.name] for field in fields(PanelPlan)}
-        )
+    def panel_study(self, study: Study) -> PanelStudy:
+        """The study at the panel that is filled in, not stored."""
+        return PanelStudy(study=study, **{name: self.cleaned_data[name] for name in PLAN})
 
     def screening(self) -> Screening | None:
         """The screening that is filled in, not stored; None if there is none."""

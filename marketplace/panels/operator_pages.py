@@ -68,7 +68,7 @@ def _make(study: Study, form: PanelPlanForm) -> PanelStudy:
     if screening is not None:
         studies.set_screening(study=study, screening=screening)
     studies.set_checks(study=study, checks=form.cleaned_data["attention_checks"])
-    return panel_studies.plan_study(study=study, plan=form.plan(), at=clock.now())
+    return panel_studies.plan_study(panel_study=form.panel_study(study), at=clock.now())
 
 
 def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:

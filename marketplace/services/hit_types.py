@@ -6,10 +6,7 @@ Mechanical Turk creates layouts only on its requester site, so its API has no op
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any
+from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -26,37 +23,24 @@ WEB_ADDRESS = re.compile("https?://[^/@\\s]+/[!-~]*", re.ASCII)
 LONGEST_ADDRESS = 500
 
 
-@dataclass(frozen=True)
-class HitTypeProperties:
-    """The properties that identify a HIT type."""
-
-    title: str
-    description: str
-    reward: Decimal
-    assignment_duration: timedelta
-    auto_approval_delay: timedelta
-    keywords: str = ""
-    qualification_requirements: list[dict[str, Any]] = field(default_factory=list)
-
-    def digest(self) -> str:
-        """A hash of the properties that does not depend on the order of keys."""
-        return hashlib.sha256(
-            json.dumps(asdict(self), sort_keys=True, default=str).encode()
-        ).hexdigest()
+# The properties that identify a HIT type.
+PROPERTIES = (
+    "title", "description", "keywords", "reward", "assignment_duration", "auto_approval_delay",
+    "qualification_requirements",
+)  # fmt: skip
 
 
-def get_or_create_hit_type(
-    *, requester: Requester, properties: HitTypeProperties, at: datetime
-) -> HitType:
+def get_or_create_hit_type(*, hit_type: HitType, at: datetime) -> HitType:
     """The requester's HIT type with these properties; raises DomainError if they are invalid."""
-    _check_type(properties)
-    values = asdict(properties)
-    hit_type, _created = HitType.objects.get_or_create(
-        requester=requester,
-        properties_digest=properties.digest(),
+    _check_type(hit_type)
+    values = {name: getattr(hit_type, name) for name in PROPERTIES}
+    # Does not depend on the order of keys.
+    text = json.dumps(values, sort_keys=True, default=str)
+    return HitType.objects.get_or_create(
+        requester=hit_type.requester,
+        properties_digest=hashlib.sha256(text.encode()).hexdigest(),
         defaults={**values, "created_at": at},
-    )
-    return hit_type
+    )[0]
 
 
 def describe(*, hit_type: HitType, campaign: str, language: str, url: str) -> None:
@@ -74,26 +58,26 @@ def describe(*, hit_type: HitType, campaign: str, language: str, url: str) -> No
         HitType.objects.filter(pk=hit_type.pk).update(**values)
 
 
-def _check_type(properties: HitTypeProperties) -> None:
-    check_range("AssignmentDurationInSeconds", properties.assignment_duration.total_seconds(),
+def _check_type(hit_type: HitType) -> None:
+    check_range("AssignmentDurationInSeconds", hit_type.assignment_duration.total_seconds(),
                  settings.MTURK_DURATION_SECONDS)  # fmt: skip
-    check_range("AutoApprovalDelayInSeconds", properties.auto_approval_delay.total_seconds(),
+    check_range("AutoApprovalDelayInSeconds", hit_type.auto_approval_delay.total_seconds(),
                  settings.MTURK_AUTO_APPROVAL_SECONDS)  # fmt: skip
-    if properties.reward > settings.MTURK_MOST_REWARD:
+    if hit_type.reward > settings.MTURK_MOST_REWARD:
         raise DomainError(f"Reward must be at most {settings.MTURK_MOST_REWARD}.")
     for name, text, longest in (
-        ("Title", properties.title, 128),
-        ("Description", properties.description, 2000),
-        ("Keywords", properties.keywords, 1000),
+        ("Title", hit_type.title, 128),
+        ("Description", hit_type.description, 2000),
+        ("Keywords", hit_type.keywords, 1000),
     ):
         if len(text) > longest:
             raise DomainError(f"{name} has {len(text)} characters; at most {longest} are allowed.")
-    for name, text in (("Title", properties.title), ("Description", properties.description)):
+    for name, text in (("Title", hit_type.title), ("Description", hit_type.description)):
         if not text.strip():
             raise DomainError(f"{name} must not be empty.")
-    for problem in requirements.problems(properties.qualification_requirements):
+    for problem in requirements.problems(hit_type.qualification_requirements):
         raise DomainError(problem)
-    check_types_usable(properties.qualification_requirements)
+    check_types_usable(hit_type.qualification_requirements)
 
 
 def check_range(name: str, value: float, limits: tuple[int, int]) -> None:

@@ -19,7 +19,7 @@ from marketplace.countries import read_place
 from marketplace.errors import DomainError, SignInRefused
 from marketplace.models import Activity, Requester, SiteAccount, TransferKind, Worker
 from marketplace.services import money
-from marketplace.services.workers import WorkerProfile, set_available_balance
+from marketplace.services.workers import set_available_balance
 from shared.hand_over import SignedIn
 from shared.second_factors.services import has_second_factor
 
@@ -153,8 +153,8 @@ def all_operators() -> QuerySet[User]:
 
 
 @transaction.atomic
-def make_workers(*, names: Sequence[str], profile: WorkerProfile, at: datetime) -> list[Worker]:
-    """Create workers with this profile, all or none; raises DomainError if a name is taken."""
+def make_workers(*, names: Sequence[str], columns: Mapping[str, Any], at: datetime) -> list[Worker]:
+    """Create workers with these columns, all or none; raises DomainError if a name is taken."""
     taken = sorted(Worker.objects.filter(name__in=names).values_list("name", flat=True))
     if taken:
         others = f" and {len(taken) - 3} more" if len(taken) > 3 else ""
@@ -166,7 +166,7 @@ def make_workers(*, names: Sequence[str], profile: WorkerProfile, at: datetime) 
         with transaction.atomic():
             # In one order, so that two operators with the same names cannot deadlock.
             made = {
-                name: Worker.objects.create(name=name, created_at=at, **profile.values())
+                name: Worker.objects.create(name=name, created_at=at, **columns)
                 for name in sorted(names)
             }
             return [made[name] for name in names]

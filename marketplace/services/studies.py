@@ -5,7 +5,6 @@ consent, who may take part and a question with tries before the first HIT, atten
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -21,7 +20,6 @@ from marketplace.models import (
     Assignment,
     AttentionAnswer,
     AttentionCheck,
-    HitType,
     Participation,
     Screening,
     Study,
@@ -45,57 +43,46 @@ MOST_ASSIGNMENTS = 10_000
 PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 
 
-@dataclass(frozen=True)
-class StudyPlan:
-    """Properties of a study as the operator enters them."""
-
-    assignments: int
-    completion_code: str
-    return_url: str
-    id_parameter: str = "PROLIFIC_PID"
-    no_work_code: str = ""
-    language: str = "en"
-
-
-def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime) -> Study:
-    """Create a study that is open to participants; raises StudyRefused."""
-    _check_plan(name, plan)
-    slug = slugify(name)[:60]
-    if not slug:
+def create_study(*, study: Study, at: datetime) -> Study:
+    """Store a new study, which is open to participants; raises StudyRefused."""
+    _check(study)
+    study.slug, study.created_at = slugify(study.name)[:60], at
+    if not study.slug:
         raise StudyRefused(
             "The name must contain letters or digits, because the address is derived from it."
         )
     try:
         with transaction.atomic():
-            return Study.objects.create(
-                slug=slug, name=name, hit_type=hit_type, created_at=at, **vars(plan)
-            )
+            study.save(force_insert=True)
     except IntegrityError as error:
-        raise StudyRefused(f"There is a study at {slug!r} already. Choose another name.") from error
+        raise StudyRefused(
+            f"There is a study at {study.slug!r} already. Choose another name."
+        ) from error
+    return study
 
 
-def _check_plan(name: str, plan: StudyPlan) -> None:
-    if not is_url(plan.return_url, "http", "https"):
+def _check(study: Study) -> None:
+    if not is_url(study.return_url, "http", "https"):
         raise StudyRefused("The return address must be a complete https address.")
-    if not 1 <= plan.assignments <= MOST_ASSIGNMENTS:
+    if not 1 <= study.assignments <= MOST_ASSIGNMENTS:
         raise StudyRefused(f"A study needs 1 to {MOST_ASSIGNMENTS} assignments.")
     for what, text, longest in (
-        ("name", name, 100),
-        ("return address", plan.return_url, 1000),
-        ("completion code", plan.completion_code, 100),
-        ("code for participants who find no HITs", plan.no_work_code, 100),
+        ("name", study.name, 100),
+        ("return address", study.return_url, 1000),
+        ("completion code", study.completion_code, 100),
+        ("code for participants who find no HITs", study.no_work_code, 100),
     ):
         if len(text) > longest or not text.isprintable():
             raise StudyRefused(f"The {what} must have at most {longest} printable characters.")
-    if plan.language not in dict(settings.LANGUAGES):
+    if study.language not in dict(settings.LANGUAGES):
         raise StudyRefused(f"Choose a language of {', '.join(dict(settings.LANGUAGES))}.")
-    if not plan.completion_code.strip() or plan.completion_code == plan.no_work_code:
+    if not study.completion_code.strip() or study.completion_code == study.no_work_code:
         raise StudyRefused(
             "A study needs a completion code, and another one for participants who find no HITs."
         )
-    if not ID_PARAMETER.fullmatch(plan.id_parameter) or plan.id_parameter in RESERVED_PARAMETERS:
+    if not ID_PARAMETER.fullmatch(study.id_parameter) or study.id_parameter in RESERVED_PARAMETERS:
         raise StudyRefused(
-            f"The parameter with the panel's id cannot be called {plan.id_parameter!r}: use "
+            f"The parameter with the panel's id cannot be called {study.id_parameter!r}: use "
             "letters, digits, dots, dashes and underscores, and none of "
             f"{', '.join(sorted(RESERVED_PARAMETERS))}."
         )

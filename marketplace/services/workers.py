@@ -1,7 +1,6 @@
 """Accounts of requesters and workers, blocks, and messages to workers."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -50,51 +49,41 @@ def set_available_balance(*, requester: Requester, balance: Decimal, at: datetim
     money.move_money(requester=requester, kinds={kind: abs(missing)}, at=at)
 
 
-@dataclass(frozen=True)
-class WorkerProfile:
-    """Initial properties of a worker; None keeps the current value.
+def profile_columns(
+    *,
+    country: str | None = None,
+    approved: int | None = None,
+    rate: int | None = None,
+    is_master: bool | None = None,
+    is_adult: bool | None = None,
+) -> dict[str, int | str]:
+    """The columns of a worker with these properties; those that are None are left out.
 
     The country may include a subdivision, as in US-PA. Raises ValueError for a number that is out
     of range.
     """
-
-    country: str | None = None
-    approved: int | None = None
-    rate: int | None = None
-    is_master: bool | None = None
-    is_adult: bool | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= (self.approved or 0) <= MOST_APPROVED:
-            raise ValueError(f"approved must be from 0 to {MOST_APPROVED}.")
-        if self.rate is not None and not 1 <= self.rate <= 100:
-            raise ValueError("rate must be from 1 to 100.")
-
-    def values(self) -> dict[str, int | str]:
-        values: dict[str, int | str] = {}
-        if self.country is not None:
-            values |= read_place(self.country)._asdict()
-        if self.approved is not None:
-            # Rounded down, so that the approval rate is at least the requested one.
-            rate = 100 if self.rate is None else self.rate
-            values["approved_count"] = self.approved
-            values["rejected_count"] = self.approved * (100 - rate) // rate
-        if self.is_master is not None:
-            values["is_master"] = self.is_master
-        if self.is_adult is not None:
-            values["is_adult"] = self.is_adult
-        return values
+    rate = 100 if rate is None else rate
+    if not 0 <= (approved or 0) <= MOST_APPROVED:
+        raise ValueError(f"approved must be from 0 to {MOST_APPROVED}.")
+    if not 1 <= rate <= 100:
+        raise ValueError("rate must be from 1 to 100.")
+    # Rounded down, so that the approval rate is at least the requested one.
+    rejected = None if approved is None else approved * (100 - rate) // rate
+    columns = {
+        "approved_count": approved,
+        "rejected_count": rejected,
+        "is_master": is_master,
+        "is_adult": is_adult,
+    }
+    place = {} if country is None else read_place(country)._asdict()
+    return place | {name: value for name, value in columns.items() if value is not None}
 
 
-def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> Worker:
-    """The worker with this name; the profile is applied each time."""
-    worker, created = Worker.objects.get_or_create(
-        name=normal_name(name), defaults={**profile.values(), "created_at": at}
-    )
-    if not created and profile.values():
-        Worker.objects.filter(pk=worker.pk).update(**profile.values())
-        worker.refresh_from_db()
-    return worker
+def get_or_create_worker(*, name: str, columns: Mapping[str, int | str], at: datetime) -> Worker:
+    """The worker with this name; the columns are set each time."""
+    return Worker.objects.update_or_create(
+        name=normal_name(name), defaults=columns, create_defaults={**columns, "created_at": at}
+    )[0]
 
 
 def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datetime) -> None:

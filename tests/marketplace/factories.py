@@ -6,14 +6,15 @@ from decimal import Decimal
 from typing import Any
 
 from marketplace import clock
-from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.models import Assignment, Hit, HitType, Requester, Study, Worker
 from marketplace.services import assignments
-from marketplace.services.hit_types import HitTypeProperties, get_or_create_hit_type
+from marketplace.services.hit_types import get_or_create_hit_type
 from marketplace.services.hits import create_hit
+from marketplace.services.studies import create_study
 from marketplace.services.workers import (
-    WorkerProfile,
     get_or_create_requester,
     get_or_create_worker,
+    profile_columns,
 )
 from tests.marketplace.driver import QUESTION
 
@@ -27,7 +28,7 @@ def make_requester(balance: str = "1000.00") -> Requester:
 
 def make_worker(**profile: Any) -> Worker:
     return get_or_create_worker(
-        name=f"person {next(_numbers)}", profile=WorkerProfile(**profile), at=NOON
+        name=f"person {next(_numbers)}", columns=profile_columns(**profile), at=NOON
     )
 
 
@@ -40,9 +41,19 @@ def make_hit_type(requester: Requester | None = None, **changes: Any) -> HitType
         "auto_approval_delay": timedelta(days=1),
         **changes,
     }
-    return get_or_create_hit_type(
-        requester=requester or make_requester(), properties=HitTypeProperties(**properties), at=NOON
-    )
+    hit_type = HitType(requester=requester or make_requester(), **properties)
+    return get_or_create_hit_type(hit_type=hit_type, at=NOON)
+
+
+def make_study(hit_type: HitType | None = None, *, at: datetime = NOON, **changes: Any) -> Study:
+    fields = {
+        "name": "Scenes",
+        "assignments": 1,
+        "completion_code": "DONE",
+        "return_url": "https://panel.example/",
+        **changes,
+    }
+    return create_study(study=Study(hit_type=hit_type or make_hit_type(), **fields), at=at)
 
 
 def make_hit(hit_type: HitType | None = None, **changes: Any) -> Hit:

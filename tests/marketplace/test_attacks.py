@@ -18,9 +18,14 @@ from marketplace.api.dispatch import CONTENT_TYPE
 from marketplace.api.signing import SERVICE
 from marketplace.errors import DomainError, StudyRefused
 from marketplace.models import Assignment, Hit, Requester
-from marketplace.services import studies
 from marketplace.services.links import sign_in_url
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_study,
+    make_worker,
+)
 from tests.servers import PATIENCE
 
 TARGET = "MTurkRequesterServiceV20170117"
@@ -81,10 +86,7 @@ def test_a_nul_in_a_cookie_is_ignored():
 @pytest.mark.parametrize("name", ["assignmentId", "PROLIFIC_PID", "name", "country", "q"])
 def test_a_nul_in_a_form_finds_nothing(name, settings):
     settings.SIGN_UP_IS_OPEN = True
-    studies.create_study(
-        name="scenes", hit_type=make_hit_type(), at=NOON,
-        plan=studies.StudyPlan(1, completion_code="C", return_url="https://panel.example/"),
-    )  # fmt: skip
+    make_study()
     fields = {"name": "ada", "password": "a long password", name: "a\0b"}
 
     for path in ("/mturk/externalSubmit", "/sign-in", "/sign-up", "/join/scenes"):
@@ -119,10 +121,8 @@ def test_a_payout_of_no_time_is_not_found(moment):
     ["http://[", "https://h:port/", "https://h:0/", "//h", "https://", "h\r\nSet-Cookie: a=b"],
 )
 def test_a_study_leads_back_to_a_web_address_alone(address):
-    plan = studies.StudyPlan(1, completion_code="C", return_url=address)
-
     with pytest.raises(StudyRefused):
-        studies.create_study(name="scenes", hit_type=make_hit_type(), plan=plan, at=NOON)
+        make_study(return_url=address)
 
 
 @pytest.mark.django_db

@@ -30,6 +30,7 @@ from marketplace.services import mail_invitations, people_groups, reviews, studi
 from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.mail_invitations import send_invitations
 from marketplace.templatetags.wording import spoken
+from tests.marketplace import factories
 from tests.marketplace.factories import make_hit, make_hit_type, make_worker
 from tests.marketplace.people import TERMS, begin, join, make_group, make_offer, path_of, words_of
 from tests.marketplace.people import work as work_in_group
@@ -148,18 +149,10 @@ def hit_type() -> HitType:
 
 
 def make_study(hit_type: HitType, language: str, *, name: str = "omega") -> Study:
-    study = studies.create_study(
-        name=name,
-        hit_type=hit_type,
-        plan=studies.StudyPlan(
-            assignments=2,
-            completion_code="Ω3",
-            no_work_code="Ω14",
-            return_url="https://panel.test/",
-            language=language,
-        ),
-        at=clock.now(),
-    )
+    study = factories.make_study(
+        hit_type, at=clock.now(), name=name, assignments=2, completion_code="Ω3",
+        no_work_code="Ω14", return_url="https://panel.test/", language=language,
+    )  # fmt: skip
     studies.set_screening(study=study, screening=Screening(**SCREENING))
     check_asked = AttentionCheck(question="Ω15", choices=["Ω16", "Ω17"], right_choice="Ω16")
     studies.set_checks(study=study, checks=[check_asked])

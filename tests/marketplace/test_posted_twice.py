@@ -17,9 +17,16 @@ from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, rever
 import shared.once
 from marketplace.models import Activity, Hit, SentForm
 from marketplace.pages import decorators
-from marketplace.services import accounts, studies
+from marketplace.services import accounts
 from marketplace.services.links import sign_in_url
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_study,
+    make_worker,
+)
 from tests.marketplace.people import join, make_group, make_offer
 from tests.rubbish import FORM, RUBBISH, PageForm, filled_in, forms_of, query, urlencoded
 
@@ -59,8 +66,7 @@ def addresses():
     offer = make_offer(group)
     join(group)
     accounts.invite(uses=1, expires_at=NOON.replace(year=2100), at=NOON)
-    plan = studies.StudyPlan(1, completion_code="C", return_url="https://panel.example/")
-    studies.create_study(name="scenes", hit_type=hit_type, at=NOON, plan=plan)
+    make_study(hit_type)
     found = {
         "requester": requester.pk,
         "worker": worker.public_id,

@@ -22,6 +22,7 @@ from marketplace.models import (
 )
 from marketplace.services import assignments, reviews, studies
 from marketplace.services.links import sign_in_url
+from tests.marketplace import factories
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester
 from tests.worlds import shared_rows
 
@@ -81,12 +82,9 @@ def make_open_hit_type(title: str):
     return hit_type
 
 
-def make_study(name: str, hit_type, **plan):
-    plan = {"assignments": 2, "completion_code": f"CODE-{name}",
-            "return_url": "https://panel.example/", **plan}  # fmt: skip
-    return studies.create_study(
-        name=name, hit_type=hit_type, plan=studies.StudyPlan(**plan), at=clock.now()
-    )
+def make_study(name: str, hit_type, **changes):
+    fields = {"assignments": 2, "completion_code": f"CODE-{name}", **changes}
+    return factories.make_study(hit_type, name=name, at=clock.now(), **fields)
 
 
 def arrive(client: Client, slug: str, identifier: str = PANEL_ID):

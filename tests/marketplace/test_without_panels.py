@@ -29,15 +29,14 @@ from marketplace import server
 from marketplace.models import Assignment, Hit, Transfer, TransferKind
 from marketplace.services.links import sign_in_url
 from marketplace.services import money, retention, reviews, studies
-from tests.marketplace.factories import make_hit, make_hit_type, make_worker
+from tests.marketplace.factories import make_hit, make_hit_type, make_study, make_worker
 
 call_command("migrate", verbosity=0)
 call_command("check")
 worker, hit_type = make_worker(), make_hit_type()
 make_hit(hit_type)
 Hit.objects.update(expires_at=timezone.now() + timedelta(hours=1))
-plan = studies.StudyPlan(assignments=1, completion_code="C", return_url="https://panel.example/")
-studies.create_study(name="scenes", hit_type=hit_type, plan=plan, at=timezone.now())
+make_study(hit_type, at=timezone.now())
 client = Client(SERVER_NAME="127.0.0.1")
 
 

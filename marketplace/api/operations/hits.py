@@ -20,7 +20,6 @@ from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import Hit, HitLayout, HitStatus, HitType
 from marketplace.questions import documents
 from marketplace.services import hit_types, hits
-from marketplace.services.hit_types import HitTypeProperties
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000
 
@@ -50,7 +49,8 @@ def create_hit_with_hit_type(call: Call) -> dict[str, Any]:
 
 def _hit_type(call: Call) -> HitType:
     params = call.params
-    properties = HitTypeProperties(
+    hit_type = HitType(
+        requester=call.requester,
         title=params["Title"],
         description=params["Description"],
         keywords=params.get("Keywords", ""),
@@ -61,9 +61,7 @@ def _hit_type(call: Call) -> HitType:
         ),
         qualification_requirements=params.get("QualificationRequirements", []),
     )
-    return hit_types.get_or_create_hit_type(
-        requester=call.requester, properties=properties, at=call.at
-    )
+    return hit_types.get_or_create_hit_type(hit_type=hit_type, at=call.at)
 
 
 def _create_hit(call: Call, hit_type: HitType) -> Hit:

@@ -74,15 +74,11 @@ class Command(DomainCommand):
         hit_type = HitType.objects.filter(public_id=options["hit_type"]).first()
         if hit_type is None:
             raise CommandError(f"There is no HIT type {options['hit_type']!r}.")
-        plan = studies.StudyPlan(
-            assignments=options["assignments"],
-            completion_code=options["completion_code"],
-            return_url=options["return_url"],
-            id_parameter=options["id_parameter"],
-            no_work_code=options["no_work_code"],
-            language=options["language"],
-        )
-        return studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())
+        columns = ("assignments", "completion_code", "return_url", "id_parameter", "no_work_code",
+                   "language")  # fmt: skip
+        given = {column: options[column] for column in columns}
+        study = Study(name=name, hit_type=hit_type, **given)
+        return studies.create_study(study=study, at=clock.now())
 
     def _close(self, name: str) -> Study:
         study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()

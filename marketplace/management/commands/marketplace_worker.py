@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.countries import read_place
 from marketplace.management.base import DomainCommand
 from marketplace.services.links import sign_in_url
-from marketplace.services.workers import MOST_APPROVED, WorkerProfile, get_or_create_worker
+from marketplace.services.workers import MOST_APPROVED, get_or_create_worker, profile_columns
 from shared.number_fields import whole
 
 
@@ -50,11 +50,11 @@ class Command(DomainCommand):
         parser.add_argument("--json", action="store_true", help="print a JSON object per line")
 
     def handle(self, *, names: list[str], **options: Any) -> None:
-        profile = self._profile(options)
+        columns = self._columns(options)
         if any(not name.strip() or len(name) > 100 for name in names):
             raise CommandError("A worker's name must have 1 to 100 characters.")
         for name in names:
-            worker = get_or_create_worker(name=name, profile=profile, at=clock.now())
+            worker = get_or_create_worker(name=name, columns=columns, at=clock.now())
             url = sign_in_url(worker)
             if options["json"]:
                 line = json.dumps({"worker_id": worker.public_id, "sign_in_url": url})
@@ -62,7 +62,7 @@ class Command(DomainCommand):
                 line = f"{name} ({worker.public_id}): {url}"
             self.stdout.write(line)
 
-    def _profile(self, options: Mapping[str, Any]) -> WorkerProfile:
+    def _columns(self, options: Mapping[str, Any]) -> dict[str, int | str]:
         country, approved, rate = (options[name] for name in ("country", "approved", "rate"))
         try:
             read_place(country or "")
@@ -70,7 +70,7 @@ class Command(DomainCommand):
             raise CommandError("--country must be two letters, such as US, or US-PA.") from error
         if rate is not None and approved is None:
             raise CommandError("--rate needs --approved.")
-        return WorkerProfile(
+        return profile_columns(
             country=country,
             approved=approved,
             rate=rate,

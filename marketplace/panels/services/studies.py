@@ -1,7 +1,7 @@
 """Put a study at a panel: a draft first, then published, paused, stopped or given more places."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -19,21 +19,6 @@ from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 
 MOST_PLACES = 100_000
 PLANNED = "This study is at the panel already."
-
-
-@dataclass(frozen=True)
-class PanelPlan:
-    """A study at the panel as the operator enters it. The reward is in the panel's currency."""
-
-    description: str
-    reward: Decimal
-    minutes: int
-    places: int
-    devices: list[str] = field(default_factory=list)
-    filters: list[dict[str, Any]] = field(default_factory=list)
-    is_signed: bool = False
-    screen_out_reward: Decimal = Decimal("0.00")
-    screen_out_places: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,50 +49,48 @@ def lock_unplanned(study: Study) -> None:
         raise StudyRefused(PLANNED)
 
 
-def plan_study(*, study: Study, plan: PanelPlan, at: datetime) -> PanelStudy:
-    """Store the plan of a study at the panel; raises StudyRefused."""
-    least = settings.PROLIFIC_LEAST_PER_HOUR
+def plan_study(*, panel_study: PanelStudy, at: datetime) -> PanelStudy:
+    """Store a new plan of a study at the panel; raises StudyRefused."""
+    study, least = panel_study.study, settings.PROLIFIC_LEAST_PER_HOUR
     if study.id_parameter != PROLIFIC_PARAMETERS[0]:
         raise StudyRefused(
             f"The panel sends participants' ids as {PROLIFIC_PARAMETERS[0]}, and this study takes "
             f"them as {study.id_parameter}. Create another study for the panel."
         )
-    if not plan.description.strip():
+    if not panel_study.description.strip():
         raise StudyRefused("Describe the study for participants.")
-    if plan.reward <= 0 or plan.minutes < 1 or not 1 <= plan.places <= MOST_PLACES:
+    reward, minutes = panel_study.reward, panel_study.minutes
+    if reward <= 0 or minutes < 1 or not 1 <= panel_study.places <= MOST_PLACES:
         raise StudyRefused("A study needs a reward, at least one minute and at least one place.")
-    if per_hour(reward=plan.reward, minutes=plan.minutes) < least:
+    if per_hour(reward=reward, minutes=minutes) < least:
         raise StudyRefused(
-            f"{plan.reward} for {plan.minutes} minutes is less than {least} per hour, the least "
+            f"{reward} for {minutes} minutes is less than {least} per hour, the least "
             "that the panel allows. Raise the reward."
         )
-    _check_screen_outs(study, plan)
+    _check_screen_outs(panel_study)
+    panel_study.reference = f"{study.slug[:40]}-{secrets.token_hex(6)}"
+    panel_study.created_at = panel_study.read_next_at = at
     try:
         with transaction.atomic():
-            return PanelStudy.objects.create(
-                study=study,
-                reference=f"{study.slug[:40]}-{secrets.token_hex(6)}",
-                read_next_at=at,
-                created_at=at,
-                **vars(plan),
-            )
+            panel_study.save(force_insert=True)
     except IntegrityError as error:
         raise StudyRefused(PLANNED) from error
+    return panel_study
 
 
-def _check_screen_outs(study: Study, plan: PanelPlan) -> None:
-    screening = Screening.objects.filter(study=study).first()
+def _check_screen_outs(planned: PanelStudy) -> None:
+    screening = Screening.objects.filter(study=planned.study).first()
     asks = screening is not None and bool(screening.eligibility_question)
     least = settings.PROLIFIC_LEAST_SCREEN_OUT
     if not asks:
-        if plan.screen_out_reward or plan.screen_out_places:
+        if planned.screen_out_reward or planned.screen_out_places:
             raise StudyRefused("Enter the question on who may take part, or no screen-outs.")
         return
-    if not least <= plan.screen_out_reward < plan.reward:
+    if not least <= planned.screen_out_reward < planned.reward:
         raise StudyRefused(
             f"Participants who are screened out get at least {least}, and less than the reward."
         )
-    if not 1 <= plan.screen_out_places <= MOST_PLACES:
+    if not 1 <= planned.screen_out_places <= MOST_PLACES:
         raise StudyRefused("Enter how many participants may be screened out at most.")
 
 

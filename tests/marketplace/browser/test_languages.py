@@ -13,7 +13,7 @@ from marketplace.models import AttentionCheck, Hit, HitType, Screening
 from marketplace.services import people_groups, studies
 from marketplace.services.links import group_url
 from tests.marketplace.browser.written_for_amazon import HTML_QUESTION, WRITTEN_FOR_AMAZON
-from tests.marketplace.factories import make_hit, make_hit_type
+from tests.marketplace.factories import make_hit, make_hit_type, make_study
 from tests.marketplace.people import make_group, path_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -97,17 +97,10 @@ def submit(page, text: str) -> None:
 def test_a_study_from_its_first_page_to_the_code(marketplace, page, look, language):
     texts = TEXTS[language]
     hit_type = make_tasks(texts)
-    study = studies.create_study(
-        name=f"{texts['name']} study",
-        hit_type=hit_type,
-        plan=studies.StudyPlan(
-            assignments=2,
-            completion_code="C1A2B3",
-            return_url="https://panel.test/",
-            language=language,
-        ),
-        at=clock.now(),
-    )
+    study = make_study(
+        hit_type, at=clock.now(), name=f"{texts['name']} study", assignments=2,
+        completion_code="C1A2B3", return_url="https://panel.test/", language=language,
+    )  # fmt: skip
     studies.set_screening(
         study=study,
         screening=Screening(

@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 
 from marketplace import clock
 from marketplace.models import Account, Hit, HitLayout, HitStatus, Requester, Study
-from marketplace.services import accounts, hit_types, money, studies
+from marketplace.services import accounts, hit_types, money
 from marketplace.services.hit_types import describe
 from shared.backups.models import BackupRun
 from tests.accessibility import violations_in_both_schemes
 from tests.marketplace.driver import create_hit, create_hit_type
-from tests.marketplace.factories import make_hit, make_hit_type
+from tests.marketplace.factories import make_hit, make_hit_type, make_study
 from tests.marketplace.ledger import ledger_balance
 from tests.marketplace.people import make_group
 
@@ -50,10 +50,9 @@ def busy_marketplace(marketplace) -> list[str]:
     lab = Requester.objects.get()
     for at in (now, now - timedelta(days=1)):
         accounts.invite(uses=5, expires_at=at + timedelta(hours=1), at=now)
-    plan = studies.StudyPlan(
-        assignments=3, completion_code="C1A2B3", return_url="https://panel.example/complete"
+    make_study(
+        lab.hit_types.get(), name="Everyday scenes", assignments=3, completion_code="C1A2B3", at=now
     )
-    studies.create_study(name="Everyday scenes", hit_type=lab.hit_types.get(), plan=plan, at=now)
     hit_types.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
     return [
         "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",

@@ -15,8 +15,8 @@ from marketplace.models import (
     Study,
     Worker,
 )
-from marketplace.services import accounts, hit_types, studies
-from tests.marketplace.factories import make_hit_type, make_requester
+from marketplace.services import accounts, hit_types
+from tests.marketplace.factories import make_hit_type, make_requester, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -37,13 +37,6 @@ def text_of(answer) -> str:
 def address_in(answer) -> str:
     """The link in the first row of a page."""
     return BeautifulSoup(answer.content, "lxml").find(class_="address").text
-
-
-def make_study(**changes) -> Study:
-    plan = studies.StudyPlan(assignments=2, completion_code="C", return_url=STUDY["return_url"])
-    return studies.create_study(
-        name=changes.get("name", "Scenes"), hit_type=make_hit_type(), plan=plan, at=clock.now()
-    )
 
 
 def test_an_invitation_of_the_page_makes_accounts(operator, settings):

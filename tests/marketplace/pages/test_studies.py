@@ -11,6 +11,7 @@ from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import Assignment, ExternalIdentity, Hit, Participation, Study, Worker
 from marketplace.services import assignments, reviews, studies
+from tests.marketplace import factories
 from tests.marketplace.factories import make_hit, make_hit_type
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +34,9 @@ def open_all() -> None:
     Hit.objects.update(expires_at=clock.now() + timedelta(hours=1))
 
 
-def make_study(hit_type, **plan) -> Study:
-    plan = {"assignments": 2, "completion_code": "DONE", "return_url": BACK, **plan}
-    return studies.create_study(
-        name="Everyday scenes", hit_type=hit_type, plan=studies.StudyPlan(**plan), at=clock.now()
-    )
+def make_study(hit_type, **changes) -> Study:
+    fields = {"name": "Everyday scenes", "assignments": 2, "return_url": BACK, **changes}
+    return factories.make_study(hit_type, at=clock.now(), **fields)
 
 
 def arrive(client: Client, identifier: str = "p1", parameter: str = "PROLIFIC_PID"):
@@ -112,8 +111,7 @@ def test_the_panels_id_is_kept_in_one_place_only(client, hit_type):
 def test_the_same_person_in_two_studies_is_one_worker_who_begins_at_zero(client, hit_type):
     make_study(hit_type)
     submit(client, arrive(client).url)
-    plan = studies.StudyPlan(assignments=1, completion_code="SECOND", return_url=BACK)
-    studies.create_study(name="second", hit_type=hit_type, plan=plan, at=clock.now())
+    make_study(hit_type, name="second", assignments=1, completion_code="SECOND")
 
     client.post("/join/second", {"PROLIFIC_PID": "p1"})
 
@@ -219,8 +217,7 @@ def test_a_closed_study_takes_nobody_new_and_lets_the_others_finish(client, hit_
 def test_a_study_is_no_business_of_other_workers(client, hit_type):
     make_study(hit_type)
     arrive(Client(), "somebody")
-    plan = studies.StudyPlan(assignments=1, completion_code="OTHER", return_url=BACK)
-    studies.create_study(name="other", hit_type=hit_type, plan=plan, at=clock.now())
+    make_study(hit_type, name="other", assignments=1, completion_code="OTHER")
     client.post("/join/other", {"PROLIFIC_PID": "p2"})
 
     for path in ("", "/complete"):

@@ -19,7 +19,7 @@ from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, reviews, studies
 from simulation.prolific.routes import Routes
 from simulation.prolific.state import Submission, World
-from tests.marketplace.factories import make_hit, make_hit_type, make_requester
+from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_study
 from tests.marketplace.panels.prolific_requests import check_request
 
 TOKEN = "a token of the test"
@@ -100,29 +100,24 @@ def make_panel_study(
     for _ in range(hits):
         make_hit(hit_type, max_assignments=places + 5)
     Hit.objects.update(expires_at=clock.now() + timedelta(days=60))
-    study = studies.create_study(
-        name=name,
-        hit_type=hit_type,
-        plan=studies.StudyPlan(
-            assignments=hits,
-            completion_code="DONE",
-            no_work_code="NOWORK",
-            return_url="https://app.prolific.test/submissions/complete",
-        ),
+    study = make_study(
+        hit_type,
         at=clock.now(),
+        name=name,
+        assignments=hits,
+        no_work_code="NOWORK",
+        return_url="https://app.prolific.test/submissions/complete",
     )
     if screening is not None:
         studies.set_screening(study=study, screening=screening)
-    panel_plan = panel_studies.PanelPlan(
-        **{
-            "description": "Describe photographs.",
-            "reward": Decimal(reward),
-            "minutes": 5,
-            "places": places,
-            **plan,
-        }
-    )
-    return panel_studies.plan_study(study=study, plan=panel_plan, at=clock.now())
+    fields = {
+        "description": "Describe photographs.",
+        "reward": Decimal(reward),
+        "minutes": 5,
+        "places": places,
+        **plan,
+    }
+    return panel_studies.plan_study(panel_study=PanelStudy(study=study, **fields), at=clock.now())
 
 
 def publish(panel_study: PanelStudy, at: datetime | None = None) -> None:

@@ -17,10 +17,10 @@ from marketplace.models import Activity, Screening
 from marketplace.panels.forms import PanelPlanForm
 from marketplace.panels.models import BatchState, BonusBatch, PanelStudy, PanelSubmission
 from marketplace.panels.services import rounds
-from marketplace.services import reviews, studies
+from marketplace.services import reviews
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import World, new_id
-from tests.marketplace.factories import make_hit_type
+from tests.marketplace.factories import make_study
 from tests.marketplace.panels.people import (
     arrive,
     assignments_of,
@@ -50,10 +50,7 @@ def act(operator, action: str, **fields: str) -> str:
 
 
 def test_from_a_study_to_a_published_one_with_the_cost_shown_first(operator, world):
-    plan = studies.StudyPlan(assignments=2, completion_code="C", return_url="https://p.example/")
-    studies.create_study(
-        name="Everyday scenes", hit_type=make_hit_type(), plan=plan, at=clock.now()
-    )
+    make_study(name="Everyday scenes", assignments=2)
     assert PAGE in operator.get("/operator/studies").content.decode()
 
     operator.post(PAGE, PLAN)
@@ -91,10 +88,7 @@ def test_of_two_operators_who_put_a_study_at_the_panel_at_once_one_is_refused(
     operator, monkeypatch, asks
 ):
     """One sends the form after the other's request has read that the study is not there yet."""
-    plan = studies.StudyPlan(assignments=2, completion_code="C", return_url="https://p.example/")
-    studies.create_study(
-        name="Everyday scenes", hit_type=make_hit_type(), plan=plan, at=clock.now()
-    )
+    make_study(name="Everyday scenes", assignments=2)
     is_valid, rival = PanelPlanForm.is_valid, []
 
     def after_a_rival(form: PanelPlanForm) -> bool:
@@ -133,10 +127,7 @@ def test_an_invalid_cost_is_not_confirmed(operator, world, text):
     ],
 )
 def test_a_plan_that_cannot_work_is_refused_and_stores_nothing(operator, changes):
-    plan = studies.StudyPlan(assignments=2, completion_code="C", return_url="https://p.example/")
-    studies.create_study(
-        name="Everyday scenes", hit_type=make_hit_type(), plan=plan, at=clock.now()
-    )
+    make_study(name="Everyday scenes", assignments=2)
 
     assert operator.post(PAGE, {**PLAN, **changes}).status_code == 400
     assert not PanelStudy.objects.exists()

@@ -8,7 +8,14 @@ from marketplace import queries
 from marketplace.errors import InvalidHitState, NothingToAccept
 from marketplace.models import Account, Assignment, HitType, Worker
 from marketplace.services import assignments, hits, people_groups, reviews, studies
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_study,
+    make_worker,
+)
 from tests.marketplace.ledger import ledger_balance
 from tests.marketplace.people import make_group
 
@@ -61,10 +68,7 @@ def test_an_overridden_rejection_pays_what_it_costs_now(requester, read_before):
 
 def in_study(hit_type: HitType) -> Worker:
     """A participant of a study of these HITs."""
-    plan = studies.StudyPlan(
-        assignments=2, completion_code="DONE", return_url="https://panel.example/"
-    )
-    study = studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+    study = make_study(hit_type, assignments=2)
     return studies.join(study=study, identifier="a", address="192.0.2.1", at=NOON).worker
 
 

@@ -51,9 +51,15 @@ from marketplace.services.links import sign_in_url
 from marketplace.services.mail_invitations import add_addresses
 from marketplace.services.retention import erase_worker, forget
 from marketplace.services.sweep import sweep
-from marketplace.services.workers import WorkerProfile
 from tests import threads
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_study,
+    make_worker,
+)
 from tests.marketplace.ledger import ledger_balance
 from tests.marketplace.panels.people import make_panel_study
 from tests.marketplace.people import make_group
@@ -114,7 +120,7 @@ def test_of_two_requesters_with_one_name_at_once_one_is_made():
 @needs_row_locks
 def test_two_operators_who_make_the_same_workers_do_not_deadlock():
     def make(*names):
-        operators.make_workers(names=names, profile=WorkerProfile(), at=NOON)
+        operators.make_workers(names=names, columns={}, at=NOON)
 
     with pytest.raises(DomainError, match="at the same moment"):
         while_open(lambda: make("ada"), lambda: make("mia", "ada"), meanwhile=lambda: make("mia"))
@@ -232,16 +238,11 @@ def test_a_hit_that_is_deleted_pays_nobody_afterwards(_run):
     assert rewards == Assignment.objects.filter(status="Approved").count() <= 1
 
 
-def make_study(hit_type):
-    plan = studies.StudyPlan(3, completion_code="C", return_url="https://panel.example/")
-    return studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
-
-
 def test_a_participant_who_arrives_in_many_tabs_is_one_and_has_one_hit():
     hit_type = make_hit_type()
     for _ in range(3):
         make_hit(hit_type, max_assignments=5)
-    study = make_study(hit_type)
+    study = make_study(hit_type, assignments=3)
 
     def arrive() -> None:
         part = studies.join(study=study, identifier="p1", address="192.0.2.1", at=NOON)
@@ -256,7 +257,7 @@ def test_a_participant_who_arrives_in_many_tabs_is_one_and_has_one_hit():
 def test_an_arrival_and_a_first_password_leave_no_open_door():
     """In either order, the panel id no longer opens the account afterwards."""
     hit_type = make_hit_type()
-    study = make_study(hit_type)
+    study = make_study(hit_type, assignments=3)
     arrival = {"study": study, "identifier": "p1", "address": "192.0.2.1", "at": NOON}
     worker = studies.join(**arrival).worker
 
@@ -286,7 +287,7 @@ def test_of_two_first_passwords_the_second_needs_the_first():
 def test_a_participant_who_comes_back_while_being_deleted_can_continue(_run):
     hit_type = make_hit_type()
     make_hit(hit_type, max_assignments=5, lifetime=timedelta(days=100))
-    study = make_study(hit_type)
+    study = make_study(hit_type, assignments=3)
     studies.join(study=study, identifier="p1", address="192.0.2.1", at=NOON)
     later = NOON + timedelta(days=40)
 

@@ -37,7 +37,14 @@ from marketplace.services.hits import claim_token
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type
 from marketplace.services.retention import delete_old_panel_ids, forget
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_study,
+    make_worker,
+)
 
 pytestmark = pytest.mark.django_db
 MONTH = timedelta(days=31)
@@ -117,10 +124,7 @@ def arrive():
     """Let a participant with this panel id join a study and accept a HIT."""
     hit_type = make_hit_type()
     make_hit(hit_type, max_assignments=9)
-    plan = studies.StudyPlan(
-        assignments=1, completion_code="DONE", return_url="https://panel.example/"
-    )
-    study = studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+    study = make_study(hit_type)
 
     def arrive(identifier: str) -> Assignment:
         part = studies.join(study=study, identifier=identifier, address="192.0.2.1", at=NOON)
@@ -171,10 +175,7 @@ def test_a_participant_is_kept_for_a_month_after_the_latest_study(arrive):
     """Otherwise a participant could be deleted while reading, or try a failed question again."""
     first = arrive("came twice")
     assignments.give_back(assignment=first, at=NOON)
-    plan = studies.StudyPlan(
-        assignments=1, completion_code="OTHER", return_url="https://panel.example/"
-    )
-    other = studies.create_study(name="Another", hit_type=first.hit.hit_type, plan=plan, at=NOON)
+    other = make_study(first.hit.hit_type, name="Another", completion_code="OTHER")
     studies.join(
         study=other, identifier="came twice", address="192.0.2.1", at=NOON + timedelta(days=29)
     )
@@ -222,10 +223,7 @@ YEAR = timedelta(days=365)
 def study():
     hit_type = make_hit_type()
     make_hit(hit_type, max_assignments=9)
-    plan = studies.StudyPlan(
-        assignments=1, completion_code="DONE", return_url="https://panel.example/"
-    )
-    return studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+    return make_study(hit_type)
 
 
 def submitted(study):

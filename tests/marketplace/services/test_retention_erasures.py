@@ -32,7 +32,13 @@ from marketplace.services import (
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type
 from marketplace.services.retention import CannotErase, data_of, erase_worker
-from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_requester,
+    make_study,
+    make_worker,
+)
 from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
@@ -193,10 +199,7 @@ def test_a_request_that_read_the_account_before_its_erasure_stores_nothing(act):
 
 
 def test_a_visit_to_a_study_that_read_the_account_before_its_erasure_stores_nothing(monkeypatch):
-    plan = studies.StudyPlan(
-        assignments=1, completion_code="DONE", return_url="https://panel.example/"
-    )
-    study = studies.create_study(name="Scenes", hit_type=make_hit_type(), plan=plan, at=NOON)
+    study = make_study()
     read = studies.worker_of_identity
 
     def read_then_erase(**arguments):

@@ -10,7 +10,7 @@ from marketplace.errors import StudyRefused
 from marketplace.models import Assignment, Hit, HitType
 from marketplace.services import assignments, studies
 from marketplace.services.assignments import progress_of
-from tests.marketplace.factories import make_hit, make_hit_type
+from tests.marketplace.factories import make_hit, make_hit_type, make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -23,10 +23,7 @@ def hit_type() -> HitType:
         make_hit(hit_type, max_assignments=5)
     Hit.objects.update(expires_at=clock.now() + timedelta(hours=1))
     for name in ("first", "second"):
-        plan = studies.StudyPlan(
-            assignments=2, completion_code=f"CODE-{name}", return_url="https://panel.example/"
-        )
-        studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())
+        make_study(hit_type, name=name, assignments=2, completion_code=f"CODE-{name}")
     return hit_type
 
 
@@ -85,9 +82,5 @@ def test_the_page_of_the_older_study_refers_to_the_newer_one(hit_type):
 
 def test_a_study_needs_another_code_for_those_who_find_no_hits(hit_type):
     """At a panel, who has done all HITs would be asked to return the submission."""
-    plan = studies.StudyPlan(
-        assignments=2, completion_code="SAME", no_work_code="SAME", return_url="https://p.example/"
-    )
-
     with pytest.raises(StudyRefused, match="another one"):
-        studies.create_study(name="third", hit_type=hit_type, plan=plan, at=clock.now())
+        make_study(hit_type, name="third", completion_code="SAME", no_work_code="SAME")

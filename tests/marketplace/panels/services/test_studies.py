@@ -1,6 +1,5 @@
 """A study at Prolific's stand-in: its draft, its publication, its changes."""
 
-from dataclasses import fields
 from decimal import Decimal
 
 import pytest
@@ -150,15 +149,9 @@ def test_a_reward_below_the_panels_least_is_refused(panel_api):
 def test_a_study_that_takes_ids_by_another_name_is_refused(panel_api):
     """The panel would send everybody to the same address, and all were one participant."""
     panel_study = make_panel_study()
-    study, plan = panel_study.study, plan_of(panel_study)
     panel_study.delete()
     Study.objects.update(id_parameter="participant")
-    study.refresh_from_db()
+    panel_study.study.refresh_from_db()
 
     with pytest.raises(StudyRefused, match="PROLIFIC_PID"):
-        panel_studies.plan_study(study=study, plan=plan, at=clock.now())
-
-
-def plan_of(panel_study) -> panel_studies.PanelPlan:
-    names = [each.name for each in fields(panel_studies.PanelPlan)]
-    return panel_studies.PanelPlan(**{name: getattr(panel_study, name) for name in names})
+        panel_studies.plan_study(panel_study=panel_study, at=clock.now())
