@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, JsonResponse
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
@@ -20,7 +20,7 @@ from accounts.services.idempotency import KeyReused
 from corpora.errors import DomainError
 
 
-def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
+def handle_error(error: Exception, context: dict[str, Any]) -> JsonResponse | None:
     """DRF's EXCEPTION_HANDLER: every error becomes a problem.
 
     A DomainError becomes status 409: the change is not possible now.
@@ -66,8 +66,9 @@ def _headers(response: Response) -> dict[str, str]:
     return {name: response.headers[name] for name in names if name in response.headers}
 
 
-def _response(body: Any, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(body, status=status, headers=headers, content_type=CONTENT_TYPE)
+def _response(body: Any, status: int, headers: dict[str, str] | None = None) -> JsonResponse:
+    # Not DRF's response, which the renderer of the address would write: the schema's in YAML.
+    return JsonResponse(body, status=status, headers=headers, content_type=CONTENT_TYPE)
 
 
 def _code_of(error: DomainError) -> str:

@@ -49,6 +49,12 @@ def test_a_request_without_an_account_is_a_problem(client):
     assert answer.headers["WWW-Authenticate"] == "Token"
 
 
+@pytest.mark.parametrize("address", ["/api/schema/", "/api/documentation/"])
+def test_an_error_is_json_where_other_answers_are_not(api, address):
+    assert problem_of(api.post(address), 405)["code"] == "method_not_allowed"
+    assert problem_of(api.get(address, headers={"accept": "image/png"}), 406)["detail"]
+
+
 def test_a_body_of_another_type_is_a_problem(api):
     answer = api.post("/api/campaigns/", "a = 1", content_type="application/toml")
 
