@@ -76,7 +76,8 @@ def separator_of(line: str) -> str:
     """The separator that splits the first line into the most cells; a comma if several do."""
 
     def cells(separator: str) -> int:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        # A longer line can have a cell that the csv module does not read.
+        return len(next(csv.reader([line[:MOST_IN_A_CELL]], delimiter=separator), []))
 
     return max(SEPARATORS, key=cells)
 

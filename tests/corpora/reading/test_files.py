@@ -152,6 +152,14 @@ def test_the_separator_is_the_one_that_gives_the_most_cells(line, separator):
     assert separator_of(line) == separator
 
 
+def test_a_first_line_that_is_too_long_for_a_cell_is_refused(write):
+    with (
+        pytest.raises(MalformedFile, match=":1: a cell has more than 10,000,000 characters"),
+        open_entries(write(b"x" * 10_000_001)),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("text", "reason", "line"),
     [
