@@ -76,13 +76,12 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
             continue
         default = field.get_default()
         whole[name] = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
-    whole = merged(whole, _defaults(kind, values))
+    defaults = _defaults(kind, values)
+    if _chosen(merged(defaults, values), "captions", "style") == "paragraph":
+        whole["captions"] |= PARAGRAPH
+    whole = merged(whole, defaults)
     who = _chosen(values, "workers", "who")
     whole["workers"] = {**whole["workers"], **REQUIREMENTS.get(who, {})}
-    chosen = merged(_preset(values), values)
-    if _chosen(chosen, "captions", "style") == "paragraph":
-        preset = _preset(values).get("captions", {})
-        whole["captions"] = {**whole["captions"], **PARAGRAPH, **preset}
     return merged(whole, values)
 
 
@@ -110,7 +109,7 @@ def _defaults(kind: TaskKind | None, values: Mapping[str, Any]) -> dict[str, Any
     tag = values.get("language")
     is_tag = isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) is not None
     language, preset = str(tag) if is_tag else ENGLISH, _preset(values)
-    style = _chosen(merged(preset, values), "captions", "style")
+    style = _chosen(merged(merged(kind.defaults, preset), values), "captions", "style")
     own: dict[str, Mapping[str, Any]] = {"hit": kind.default_texts(language, style)}
     if style == "paragraph":
         own["flags"] = PARAGRAPH_FLAGS

@@ -1,8 +1,10 @@
+from contextlib import suppress
 from decimal import Decimal
 
 import pytest
 
-from annotate.kinds.reading import CampaignFileError, parse_config, read_plan
+from annotate.kinds import KINDS
+from annotate.kinds.reading import PRESETS, CampaignFileError, filled, parse_config, read_plan
 from corpora.reading.files import MalformedFile
 
 LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}
@@ -84,6 +86,29 @@ def test_the_imageclef_preset_asks_three_workers_about_each_caption():
 
     assert (config.kind, config.wanted) == ("correspondence", 3)
     assert "box" in config.hit.title
+
+
+SOURCES = {"sources": [{"name": name, "release": "v1"} for name in ("a", "b")]}
+SUBJECTS = {"rating": {"rating": SOURCES}, "preference": {"preference": SOURCES}}
+
+
+@pytest.mark.parametrize(
+    "start", [*({"kind": kind} for kind in KINDS), *({"preset": name} for name in PRESETS)], ids=str
+)
+def test_the_defaults_that_the_steps_show_are_those_of_the_campaign(start):
+    kind = start.get("kind") or PRESETS[start["preset"]].get("kind", "caption")
+    subject = {"selection": None, "release": "v1"} if kind == "correspondence" else {}
+    for style in ({}, {"captions": {"style": "sentence"}}, {"captions": {"style": "paragraph"}}):
+        for language in ({}, {"language": "fr"}):
+            file = {**LEAST, **subject, **SUBJECTS.get(kind, {}), **start, **style, **language}
+            with suppress(CampaignFileError):  # Some presets have more words than a sentence has.
+                assert parse_config(filled(file)) == parse_config(file)
+
+
+def test_rounds_have_the_flags_of_paragraphs():
+    flags = parse_config({**LEAST, "kind": "refine"}).flags
+
+    assert (flags.copy_similarity, flags.unlike) == (0.75, 0.3)
 
 
 def test_the_file_goes_before_the_preset_and_the_preset_before_the_kind():
