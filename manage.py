@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from django.core.management import BaseCommand, ManagementUtility, find_commands
 from django.core.management.base import OutputWrapper
@@ -32,7 +33,15 @@ def settings_for(arguments: list[str]) -> str:
     return f"{OTHER_SITE}.settings" if is_other else "config.settings"
 
 
+def one_line_if_interrupted(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        print("Interrupted.", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
 def main() -> None:
+    sys.excepthook = one_line_if_interrupted  # Logs in JSON have another one.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(sys.argv[1:]))
 
     class Utility(ManagementUtility):

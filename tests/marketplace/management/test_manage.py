@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +61,19 @@ def test_a_misspelt_command_names_the_one_that_was_meant():
     process = start("help", "marketplace_wroker")
 
     assert "Did you mean marketplace_worker?" in process.communicate(timeout=PATIENCE)[1]
+
+
+def test_an_interrupted_command_says_so_in_a_line(tmp_path):
+    database = tmp_path / "new.sqlite3"
+    # It waits for a name in its input.
+    process = start("worker_data", "-", DATABASE_URL=f"sqlite:///{database}")
+    while not database.exists():
+        time.sleep(0.05)
+
+    process.send_signal(signal.SIGINT)
+
+    assert process.communicate(timeout=PATIENCE) == ("", "Interrupted.\n")
+    assert process.returncode == -signal.SIGINT
 
 
 @pytest.fixture
