@@ -80,6 +80,9 @@ def check_free(out: Path, replaces: Replaces) -> None:
     """Raise FolderInUse unless the folder is new, empty, or an export that may be replaced."""
     if os.path.ismount(out):
         raise FolderInUse(f"{out} is a mount point. Name a folder in it, such as {out / 'v1'}.")
+    if Path.cwd().is_relative_to(out):
+        # It would be replaced, and the shell would stay in a folder that is deleted.
+        raise FolderInUse(f"You are in {out}. Name a folder in it, such as {out / 'v1'}.")
     if out.exists() and not out.is_dir():
         raise FolderInUse(f"{out} is a file. Name a folder that is new or empty.")
     if others := _others(out, replaces):

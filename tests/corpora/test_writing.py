@@ -42,6 +42,17 @@ def test_a_place_that_is_not_a_folder_is_named(tmp_path, made):
             write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
 
 
+def test_the_folder_that_a_shell_is_in_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "v1" / "inside").mkdir(parents=True)
+
+    for place in ("v1", "v1/inside"):
+        monkeypatch.chdir(tmp_path / place)
+        with pytest.raises(FolderInUse, match="^You are in .*/v1. Name a folder in it"):
+            write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
+
+    assert (tmp_path / "v1" / "inside").is_dir()
+
+
 def test_a_failed_export_leaves_nothing(tmp_path):
     def failing():
         yield from files_of(a="1")
