@@ -48,6 +48,8 @@ class Command(DomainCommand):
                 f"The account {name} already exists. Use --new-password to replace its password."
             )
         if operator is None:
+            if new_password:
+                raise CommandError(f"No account is called {name!r}.")
             operator = User(username=name, is_staff=True)
         password = secrets.token_urlsafe(18)
         operator.set_password(password)

@@ -162,6 +162,13 @@ def test_a_new_password_by_the_command_keeps_the_app(app, capsys):
     assert is_signed_in(sign_in(password=password, code=app.recovery[0]))
 
 
+def test_a_new_password_for_a_misspelt_name_makes_no_operator():
+    with pytest.raises(CommandError, match="No account is called 'roto'"):
+        call_command("marketplace_operator", "roto", new_password=True)
+
+    assert not User.objects.exists()
+
+
 def test_a_second_operator_sets_a_password_by_a_link_that_works_once(root):
     page = sign_in().post("/operator/operators", {"name": "ada"}).content.decode()
     link = re.search(r"http://[^<]+/operator/new-password/[^<]+", page)[0]
