@@ -8,6 +8,7 @@ from accounts.management.base import DomainCommand, account_named
 from accounts.models import ApiToken
 from accounts.services.api_tokens import withdraw_all_tokens, withdraw_token
 from corpora.errors import DomainError
+from shared.number_fields import STORED
 
 
 class Command(DomainCommand):
@@ -18,7 +19,7 @@ class Command(DomainCommand):
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
             "--withdraw",
-            type=int,
+            type=STORED,
             nargs="+",
             metavar="NUMBER",
             help="withdraw the tokens with these numbers of the list",

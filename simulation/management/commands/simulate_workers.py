@@ -12,9 +12,12 @@ from annotate.models import Campaign
 from corpora.reading.files import open_text
 from hits.local import ProcessFailed, make_workers
 from hits.mturk.endpoints import KNOWN
+from shared.number_fields import whole
 from simulation.kinds import hands_for
 from simulation.workers.browser import WorkerBrowser
 from simulation.workers.crowd import Crew, Crowd, Member, Outcome, Plan, members
+
+MANY = whole(1, 1_000_000)
 
 
 def share(text: str) -> float:
@@ -41,7 +44,7 @@ class Command(DomainCommand):
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
-            "--workers", type=int, default=24, help="number of workers (default: 24)"
+            "--workers", type=MANY, default=24, help="number of workers (default: 24)"
         )
         parser.add_argument(
             "--careless",
@@ -63,11 +66,14 @@ class Command(DomainCommand):
         )
         parser.add_argument(
             "--assignments",
-            type=int,
+            type=MANY,
             help="stop after this many assignments (default: when none are left)",
         )
         parser.add_argument(
-            "--threads", type=int, default=4, help="workers that work at the same time (default: 4)"
+            "--threads",
+            type=MANY,
+            default=4,
+            help="workers that work at the same time (default: 4)",
         )
         parser.add_argument(
             "--returns",

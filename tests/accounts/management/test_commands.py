@@ -100,6 +100,7 @@ def test_all_tokens_of_an_account_are_withdrawn(ada):
         (["--withdraw-all"], "needs --user"),
         (["--user", "nobody"], "No account is called 'nobody'"),
         (["--withdraw", "4711"], "no valid token 4711"),
+        (["--withdraw", "9" * 20], "9 is not from"),
     ],
 )
 def test_wrong_options_for_tokens_are_named(arguments, message):

@@ -287,6 +287,12 @@ def test_a_crowd_needs_links_at_a_marketplace_elsewhere(settings):
         call_command("simulate_workers", campaign.slug)
 
 
+@pytest.mark.parametrize("option", ["--workers", "--threads", "--assignments"])
+def test_a_crowd_of_nobody_is_refused(option):
+    with pytest.raises(CommandError, match="0 is not from 1"):
+        call_command("simulate_workers", "pilot", option, "0")
+
+
 def test_a_group_that_is_not_offered_is_said_so(marketplace, requester):
     worker = marketplace.workers("n1")[0]
     browser = WorkerBrowser(worker.sign_in_url)
