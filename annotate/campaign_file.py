@@ -226,8 +226,12 @@ class Review(Section):
 
     share: Share = Field(default=0.02, description="share of responses in the random sample")
     first: int = Field(default=1, ge=0, description="first responses of each worker, all checked")
+    # Databases count the responses up to it, so it must be a number of theirs.
     trial: int = Field(
-        default=0, ge=0, description="responses until the first ones have verdicts; 0: any number"
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="responses until the first ones have verdicts; 0: any number",
     )
     reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
     gold_every: int = Field(

@@ -50,6 +50,7 @@ def test_workers_are_those_of_nocaps_by_default():
         ({"hit": {"auto_approval_days": 0}}, "review.approve_after_hours is longer"),
         ({"hit": 5}, "hit: "),
         ({"seed": 2**63}, "seed: "),
+        ({"review": {"trial": 2**63}}, "review.trial: input should be less than or equal to"),
         ({"flags": {"seconds": -1}}, "flags.seconds: "),
         ({"flags": {"seconds": float("inf")}}, "flags.seconds: input should be a finite number"),
         ({"references": [[[[["deep"] * 99]]]]}, "'deep', ...]]]]]"),
