@@ -194,6 +194,7 @@ def reject_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) ->
     Raises CannotReject or AlreadyDecided if it is decided already, or ReasonMissing.
     """
     lock_worker(held.worker)  # with those whose versions are discarded too, in order
+    lock_check_share(held.campaign)
     refuse_if_decided(lock_assignment(held.submission_id))
     refuse_payment(held=held, reason=reason, actor=actor, at=at)
 
@@ -218,6 +219,7 @@ def lose(*, assignment: Assignment, at: datetime) -> bool:
     """
     worker = assignment.account.worker
     lock_worker(worker)  # another sync may find it
+    lock_check_share(assignment.hit.campaign)
     undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
     lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=at)
     lapse_held(assignment=assignment.pk, at=at)

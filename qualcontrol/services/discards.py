@@ -1,6 +1,6 @@
 """Discard responses and let them count again, with what builds on them, and log it.
 
-The callers hold the locks of the workers (`locks`).
+The callers hold the locks of the workers (`locks`), and have called `lock_check_share`.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,8 +15,8 @@ from annotate.models import Campaign, Response, ResponseStatus, Submission, Work
 from annotate.models.responses import ResponseQuerySet
 from annotate.services import responses as response_services
 from annotate.services.responses import lock_tasks, set_at_once
-from qualcontrol.models import Act, Assessment, Decision, Verdict
-from qualcontrol.services.sampling import draw_for_restored
+from qualcontrol.models import Act, Assessment, Decision, SpotCheck, Verdict
+from qualcontrol.services.sampling import draw_for_restored, draw_missing_firsts
 from qualcontrol.services.worker_risks import note_changes
 
 BASE_DISCARDED = "what it builds on was discarded"
@@ -33,6 +33,7 @@ def discard_and_log(
     names_worker: bool = False,
 ) -> list[Response]:
     """Discard responses of the campaign, and those that build on them; return those that counted.
+    Another response of its worker is checked in place of a first one without a verdict.
 
     With `names_worker`, the log names the workers of `responses`, who are the cause.
     """
@@ -53,7 +54,17 @@ def discard_and_log(
     if later:
         note_changes(campaign, [response.worker_id for response in later])
     open_rounds(campaign, {response.task_id for response in moved})
+    _replace_firsts(moved, campaign, at)
     return moved
+
+
+def _replace_firsts(discarded: Collection[Response], campaign: Campaign, at: datetime) -> None:
+    """Check others in place of these, except those of excluded workers."""
+    unjudged = SpotCheck.objects.filter(response__in=discarded, is_first=True, verdict="")
+    excluded = campaign.exclusions.in_force().values("worker")
+    missing = unjudged.exclude(response__worker__in=excluded).values_list("response__worker")
+    for (worker,) in missing.distinct():
+        draw_missing_firsts(campaign=campaign, worker=worker, at=at)
 
 
 def restore_and_log(
@@ -199,8 +210,7 @@ def discard_lost(*, campaign: Campaign, worker: Worker, submission: int, at: dat
 
 
 def restore_found(*, campaign: Campaign, worker: Worker, submission: int, at: datetime) -> None:
-    """Let what `discard_lost` discarded count again, unless a decision is against it. The caller
-    has called `lock_check_share`, too."""
+    """Let what `discard_lost` discarded count again, unless a decision is against it."""
     if Submission.objects.filter(pk=submission).exclude(lost_at=None).update(lost_at=None):
         theirs = Response.objects.filter(submission=submission, status=ResponseStatus.DISCARDED)
         again, reason = _without_decision(theirs, campaign), "its assignment was found"

@@ -149,6 +149,7 @@ def exclude_worker(
     """
     reason = reason_given(reason, "exclusion")
     lock_worker(worker)
+    lock_check_share(campaign)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
     Exclusion.objects.create(campaign=campaign, worker=worker, reason=reason, excluded_at=at)

@@ -65,7 +65,8 @@ def accept_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
 @transaction.atomic
 def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
     """Decide to reject a held assignment, with a reason that the worker reads, and discard its
-    captions that break the rules. The caller holds the locks of `lock_worker`.
+    captions that break the rules. The caller holds the locks of `lock_worker`, and has called
+    `lock_check_share`.
 
     Raises AlreadyDecided, ReasonMissing, or CannotReject if other captions of it are in use.
     """

@@ -67,8 +67,8 @@ def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at
 @transaction.atomic
 def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> None:
     """Draw the worker's next responses as first ones if some are missing: after a bad one, all of
-    the trial are judged, and a withdrawn one is replaced. Later responses are drawn when they
-    arrive. The caller holds the worker's lock."""
+    the trial are judged, and one that is discarded without a verdict is replaced. Later responses
+    are drawn when they arrive. The caller holds the worker's lock."""
     missing = _wanted_firsts(campaign, {worker})[worker]
     missing -= _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:

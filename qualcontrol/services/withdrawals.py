@@ -12,7 +12,7 @@ from qualcontrol.models import Act
 from qualcontrol.services.discards import discard_and_log, log
 from qualcontrol.services.held_payments import end_if_judged
 from qualcontrol.services.locks import lock_worker
-from qualcontrol.services.sampling import draw_missing_firsts, lock_check_share
+from qualcontrol.services.sampling import lock_check_share
 from qualcontrol.services.worker_risks import note_changes
 
 REASON = "withdrawn"
@@ -40,7 +40,6 @@ def withdraw_responses(
         before = [response for response in those if response not in moved]
         log(before, campaign=campaign, act=Act.DISCARD, reason=REASON, actor=actor, at=at)
         found += withdraw(responses=those, at=at)
-        draw_missing_firsts(campaign=campaign, worker=worker.pk, at=at)
         note_changes(campaign, [worker.pk])
     for submission in {response.submission_id for response in found}:
         end_if_judged(submission=submission, at=at)

@@ -15,7 +15,13 @@ from hits.services.payments import (
     take_up,
 )
 from hits.services.submissions import MOST_KEPT, MOST_NAMED, Reported, take_submissions
-from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
+from qualcontrol.models import (
+    HeldCause,
+    HeldOutcome,
+    HeldPayment,
+    SpotCheck,
+    waiting_for_verdicts,
+)
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import take_back
@@ -337,6 +343,38 @@ def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
     take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
 
     assert HeldPayment.objects.open().exists() == is_held
+
+
+def be_rejected(assignment):
+    held = HeldPayment.objects.get(submission=assignment.pk)
+    reject_held(held=held, reason="junk", actor=UserFactory(), at=NOON)
+
+
+def be_lost(assignment):
+    lose(assignment=assignment, at=NOON)
+
+
+@pytest.mark.parametrize("happen", [be_lost, be_rejected])
+def test_another_response_is_checked_in_place_of_a_discarded_first_one(account, happen):
+    campaign = make_campaign(tasks=3, review={"share": 0, "first": 1, "trial": 2})
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+    numbers = campaign.tasks.order_by("number").values_list("number", flat=True)
+    texts = {"A1": "Too short.", "A2": SENTENCE}
+    first, _ = (
+        take_submission(
+            campaign=campaign,
+            hit=hit,
+            listed=listed(name, account.marketplace_id, **{f"caption-{number}": text}),
+            at=NOON,
+        )[0]
+        for number, (name, text) in zip(numbers, texts.items(), strict=False)
+    )
+
+    happen(first)
+
+    checks = SpotCheck.objects.filter(is_first=True).order_by("response")
+    assert [check.response.status for check in checks] == ["DISCARDED", "SUBMITTED"]
+    assert list(waiting_for_verdicts(campaign)) == [account.worker]
 
 
 def test_a_held_payment_that_was_lost_is_held_again_when_it_is_found(submit, campaign):

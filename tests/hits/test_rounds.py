@@ -19,7 +19,7 @@ from corpora.evaluation.references import read_references
 from hits.pages.task_page import fixed_parts
 from hits.services.claims import recount_places
 from hits.services.submissions import Reported, take_submissions
-from qualcontrol.models import Assessment, Decision
+from qualcontrol.models import Assessment, Decision, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.review.undoing import change_verdict, undo_preview
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview, reinstate_worker
@@ -301,6 +301,43 @@ def test_a_withdrawn_version_takes_what_builds_on_it_along(campaign, chain):
     assert states(*chain) == [True, False, False]
     assert Decision.objects.filter(response=chain[2], act="DISCARD").count() == 1
     assert_counters_hold(campaign)
+
+
+def firsts_of_worker(worker):
+    checks = SpotCheck.objects.filter(is_first=True, response__worker=worker)
+    return list(checks.order_by("response").values_list("response", flat=True))
+
+
+def withdraw_base(base):
+    withdraw_responses(worker=base.worker, responses=[base.pk], actor=None, at=NOON)
+
+
+def judge_base_bad(base):
+    judge(response=base, verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+
+
+def exclude_author(base):
+    exclude_worker(
+        campaign=base.campaign, worker=base.worker, reason="careless", actor=None, at=NOON
+    )
+
+
+@pytest.mark.parametrize("happen", [withdraw_base, judge_base_bad, exclude_author])
+def test_another_version_is_checked_in_place_of_a_first_one_discarded_with_its_base(writer, happen):
+    campaign = make_campaign(images=2, review={"first": 1})
+    author, heir, again = writer(campaign), writer(campaign), writer(campaign)
+    again.account, again.assignment = heir.account, "A2"
+    base = author.write(FIRST)
+    second = heir.ingest(
+        **{f"text-{base.task.number}": SECOND, f"base-{base.task.number}": str(base.key)}
+    )
+    other = again.write(FIRST)
+    assert firsts_of_worker(heir.worker) == [second.pk]
+
+    happen(base)
+
+    assert states(base, second, other) == [False, False, True]
+    assert firsts_of_worker(heir.worker) == [second.pk, other.pk]
 
 
 def test_a_round_waits_for_the_verdict_if_the_file_says_so(writer):

@@ -38,7 +38,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, review_late, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, exclude, judge, review_late, write
 from tests.races import just_before, while_open
 from tests.servers import PATIENCE
 
@@ -274,10 +274,12 @@ def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
-@pytest.mark.parametrize(("act", "firsts"), [("judge", 3), ("change", 3), ("withdraw", 2)])
+@pytest.mark.parametrize(
+    ("act", "firsts"), [("judge", 3), ("change", 3), ("withdraw", 2), ("exclude", 1)]
+)
 def test_a_transaction_that_waits_for_the_check_share_holds_no_check_and_no_task(act, firsts):
-    """Raising the share changes checks. A bad first verdict in a trial, and a withdrawn first
-    response, draw others."""
+    """Raising the share changes checks. A bad first verdict in a trial draws others, and so does
+    the discard of a first response, or of one that builds on an excluded worker's."""
     review = {"first": 1, "trial": 3, "share": 0.0}
     campaign, user = CampaignFactory(config={"review": review}), UserFactory()
     first, *_ = write(campaign, WorkerFactory(), 3)
@@ -291,6 +293,7 @@ def test_a_transaction_that_waits_for_the_check_share_holds_no_check_and_no_task
         "withdraw": lambda: withdraw_responses(
             worker=first.worker, responses=[first.pk], actor=None, at=NOON
         ),
+        "exclude": lambda: exclude(campaign, first.worker),
     }
 
     while_open(
