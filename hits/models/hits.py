@@ -17,10 +17,13 @@ MOST_ASSIGNMENTS = 9
 
 
 class HitTypeQuerySet(models.QuerySet["HitType"]):
-    """Queries over HIT types of one campaign."""
+    def needed(self) -> Self:
+        """Types of campaigns that are not finished, or have HITs left."""
+        alive = Hit.objects.alive().filter(campaign=models.OuterRef("campaign"))
+        return self.filter(~Q(campaign__status=CampaignStatus.FINISHED) | models.Exists(alive))
 
     def in_use_last(self, campaign: Campaign) -> Self:
-        """The newest last, after which come those with the campaign's present reward.
+        """Types of one campaign: the newest last, after which come those with its present reward.
 
         A reward that was changed back uses its earlier type again.
         """
@@ -358,10 +361,8 @@ class WorkerBarringQuerySet(models.QuerySet["WorkerBarring"]):
     def untold(self) -> Self:
         """Barrings that the marketplace must still be told of: not of a worker whose id was
         deleted, nor of a finished campaign without HITs."""
-        alive = Hit.objects.alive().filter(campaign=models.OuterRef("hit_type__campaign"))
         return self.exclude(is_in_force=F("is_wanted")).filter(
-            ~Q(hit_type__campaign__status=CampaignStatus.FINISHED) | models.Exists(alive),
-            account__id_deleted_at=None,
+            hit_type__in=HitType.objects.needed(), account__id_deleted_at=None
         )
 
 

@@ -22,6 +22,7 @@ from corpora.wording import counted
 from hits.models import (
     Assignment,
     Bonus,
+    HitType,
     MessageRecipient,
     MessageStatus,
     ProcessedMessage,
@@ -34,7 +35,7 @@ from hits.models import (
 from hits.queries.settled import settled_since_release
 from hits.services.accounts import ERASED, digest_of
 from hits.services.hit_pages import close_pages
-from qualcontrol.models import Appeal
+from qualcontrol.models import Appeal, Exclusion
 from qualcontrol.services.locks import lock_workers
 from shared.database.transactions import BATCH, delete_in_batches
 
@@ -215,6 +216,7 @@ def obstacle_to_erasure(worker: Worker, at: datetime) -> str:
     bonuses = Bonus.objects.unsent().filter(assignment__account__worker=worker).count()
     unsent = MessageRecipient.objects.filter(account, status=MessageStatus.PLANNED).count()
     untold = sum(not _is_refused(barring, at) for barring in _untold(worker))
+    untold += _without_barring(worker).count()
     appeals = Appeal.objects.open().filter(exclusion__worker=worker).count()
     needs = [
         undecided and f"{counted(undecided, 'assignment')} not approved or rejected yet",
@@ -235,6 +237,15 @@ def _untold(worker: Worker) -> QuerySet[WorkerBarring]:
     """The worker's barrings that the marketplace was not told of yet."""
     untold = WorkerBarring.objects.untold().filter(account__worker=worker)
     return untold.select_related("hit_type", "account__worker")
+
+
+def _without_barring(worker: Worker) -> QuerySet[HitType]:
+    """The HIT types of campaigns that have excluded the worker since their last sync."""
+    known = WorkerAccount.objects.filter(worker=worker, id_deleted_at=None)
+    exclusions = Exclusion.objects.in_force().filter(worker__account__in=known)
+    barred = WorkerBarring.objects.filter(account__in=known, is_wanted=True)
+    of_these = HitType.objects.needed().filter(campaign__in=exclusions.values("campaign"))
+    return of_these.exclude(pk__in=barred.values("hit_type"))
 
 
 def _is_refused(barring: WorkerBarring, at: datetime) -> bool:

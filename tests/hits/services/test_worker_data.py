@@ -301,12 +301,12 @@ def test_errors_that_quote_the_marketplace_keep_no_erased_id():
 def test_a_sync_does_not_tell_the_marketplace_of_an_erased_worker():
     """A changed reward makes a new type of HITs, from which excluded workers are barred anew."""
     account = WorkerAccountFactory()
-    hit_type = HitTypeFactory()
-    ExclusionFactory(campaign=hit_type.campaign, worker=account.worker)
+    campaign = ExclusionFactory(worker=account.worker).campaign
     erase_worker(worker=account.worker, by=None, at=NOON)
+    HitTypeFactory(campaign=campaign)
 
     nobody = SimpleNamespace(calls=0, after_call=None)
-    done = reconcile(hit_type.campaign, marketplace=nobody, steps=(bar,))
+    done = reconcile(campaign, marketplace=nobody, steps=(bar,))
 
     assert done.problems == 0, done.error
 
@@ -390,6 +390,25 @@ def test_a_barring_that_the_marketplace_refuses_does_not_keep_the_id_for_ever(
 
     with nullcontext() if is_erased else pytest.raises(CannotErase, match="1 exclusion"):
         erase_worker(worker=account.worker, by=None, at=at)
+
+
+def test_an_exclusion_that_no_sync_has_seen_keeps_the_id_until_the_marketplace_knows_of_it():
+    account = WorkerAccountFactory(marketplace_id="AONE")
+    campaign = HitTypeFactory(campaign__status=CampaignStatus.RUNNING).campaign
+    exclusion = ExclusionFactory(campaign=campaign, worker=account.worker)
+    finished = HitTypeFactory(campaign__status=CampaignStatus.FINISHED).campaign
+    ExclusionFactory(campaign=finished, worker=account.worker)
+
+    with pytest.raises(CannotErase, match="1 exclusion that the marketplace was not told of"):
+        erase_worker(worker=account.worker, by=None, at=NOON)
+
+    granted = []
+    told = SimpleNamespace(
+        calls=0, after_call=None, grant=lambda **values: granted.append(values["worker_id"])
+    )
+    reconcile(campaign, marketplace=told, steps=(bar,))
+    assert granted == ["AONE"]
+    erase_worker(worker=exclusion.worker, by=None, at=NOON)
 
 
 def test_a_worker_who_is_owed_something_is_not_erased():
