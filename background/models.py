@@ -14,7 +14,7 @@ from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 
 from accounts.models import Team, TeamRows
-from shared.database.queues import Queued
+from shared.database.queues import Queued, is_due
 
 
 def about_row(row: models.Model) -> Q:
@@ -54,7 +54,7 @@ ENDED = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
 
 
 # No pause between two attempts of a job is longer.
-PAUSES_LAST = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(minutes=1)
 
 
 class JobQuerySet(TeamRows["Job"]):
@@ -69,9 +69,8 @@ class JobQuerySet(TeamRows["Job"]):
         return self.filter(status=JobStatus.RUNNING)
 
     def waiting(self, at: datetime) -> Self:
-        """Jobs that a worker may start, in the order of their turns. One that is due later than the
-        pause between two attempts lasts was stored by a clock that was ahead."""
-        due = Q(due_at__lte=at) | Q(due_at__gt=at + PAUSES_LAST)
+        """Jobs that a worker may start, in the order of their turns."""
+        due = is_due(at, longest_pause=LONGEST_PAUSE)
         return self.filter(due, status=JobStatus.WAITING).order_by("due_at", "pk")
 
     def silent(self, at: datetime) -> Self:
@@ -367,12 +366,6 @@ class DeliveryStatus(models.TextChoices):
     GIVEN_UP = "GIVEN_UP", "given up"
 
 
-class DeliveryQuerySet(models.QuerySet["Delivery"]):
-    def due(self, at: datetime) -> Self:
-        """Deliveries to try now, in their order."""
-        return self.filter(status=DeliveryStatus.WAITING, due_at__lte=at).order_by("due_at", "pk")
-
-
 class Delivery(Queued):
     """One notice for one person or one webhook, and what became of it."""
 
@@ -385,8 +378,6 @@ class Delivery(Queued):
     status = models.CharField(max_length=8, choices=DeliveryStatus, default=DeliveryStatus.WAITING)
     ended_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True, help_text="why the last attempt failed")
-
-    objects = DeliveryQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

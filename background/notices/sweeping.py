@@ -44,7 +44,7 @@ def _sweep_kind(kind: NoticeKind, at: datetime) -> int:
         past.update(over_at=at)
     earlier = Notice.objects.filter(kind=kind.name, subject__in=subjects)
     if kind.is_state:
-        recent = earlier.filter(noticed_at__gt=at - AGAIN_AFTER)
+        recent = earlier.filter(noticed_at__gt=at - AGAIN_AFTER, noticed_at__lte=at)
         mails = Delivery.objects.filter(notice=OuterRef("pk"), user__isnull=False)
         unsent = mails.exclude(status=DeliveryStatus.SENT)
         earlier = earlier.open() | recent.exclude(Exists(unsent))
@@ -62,6 +62,7 @@ def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
         notice__kind=kind.name,
         notice__subject=event.subject,
         notice__noticed_at__gt=at - AGAIN_AFTER,
+        notice__noticed_at__lte=at,
     )
     already = set(told.values_list("user", "webhook"))
     try:

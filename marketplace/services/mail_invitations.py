@@ -17,7 +17,7 @@ from django.utils import translation
 from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, PeopleGroup
 from marketplace.services.links import mail_url, stop_url
-from shared.database.queues import claim, held
+from shared.database.queues import claim, held, is_due
 from shared.mail import sends_email
 
 MOST_ADDRESSES = 2000
@@ -84,8 +84,8 @@ def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
     concurrent runs or after a crash. An OSError of `post` is stored as the invitation's problem. If
     it says that nothing was sent, the claim is released, and all invitations wait.
     """
-    due = waiting().filter(due_at__lte=at).order_by("due_at", "pk").select_related("group")
-    invitation = claim(due, lambda _: {"due_at": None, "problem": ""})
+    due = waiting().filter(is_due(at, longest_pause=2 * PAUSE)).order_by("due_at", "pk")
+    invitation = claim(due.select_related("group"), lambda _: {"due_at": None, "problem": ""})
     if invitation is None:
         return 0
     mine = held(invitation)

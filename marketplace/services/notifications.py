@@ -22,6 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from marketplace import clock, ids
 from marketplace.errors import DomainError
@@ -34,7 +35,7 @@ from marketplace.models import (
     NotificationSetting,
     Requester,
 )
-from shared.database.queues import claim, held
+from shared.database.queues import claim, held, is_due
 from shared.environment import is_url
 
 
@@ -165,7 +166,11 @@ def document(
 def deliver(*, at: datetime) -> int:
     """Send due events; return how many were delivered. Failed ones are retried later."""
     order = "-due_at" if settings.MTURK_NOTIFICATIONS_NEWEST_FIRST else "due_at"
-    due = Event.objects.filter(due_at__lte=at).select_related("requester").order_by(order)
+    # Twice, because a process whose round takes long counts the pause from the end. An event that
+    # was never tried has no reason to wait: a clock that was ahead has stored it.
+    is_now = is_due(at, longest_pause=timedelta(seconds=2 * LONGEST_PAUSE)) | Q(attempts=0)
+    due = Event.objects.filter(is_now, due_at__isnull=False)
+    due = due.select_related("requester").order_by(order)
     delivered = 0
     for _ in range(BATCH):
         event = claim(due, lambda _: {"due_at": _now(at) + LEASE})

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import models, transaction
@@ -21,6 +22,12 @@ class Queued(models.Model):
 
     class Meta:
         abstract = True
+
+
+def is_due(at: datetime, *, longest_pause: timedelta) -> models.Q:
+    """The condition of rows that may be claimed now. A row that is due later than the longest pause
+    lasts was stored by a clock that was ahead."""
+    return models.Q(due_at__lte=at) | models.Q(due_at__gt=at + longest_pause)
 
 
 Row = TypeVar("Row", bound=Queued)

@@ -113,6 +113,33 @@ def test_a_state_that_comes_back_is_noticed_again_at_most_once_a_day(events):
     assert Notice.objects.count() == 2
 
 
+def test_a_state_that_a_clock_that_was_ahead_has_noticed_is_noticed_again(events, campaign):
+    events.append(event(campaign))
+    hook(campaign)
+    reader()
+    sweep(at=timezone.now() + timedelta(days=365))
+    assert len(send()) == 2
+    events.clear()
+    sweep(at=timezone.now())
+    events.append(event(campaign))
+
+    assert sweep(at=timezone.now()) == 1
+
+    assert len(send()) == 2
+    assert len(mail.outbox) == 2
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=365)])
+def test_a_delivery_of_a_clock_that_was_ahead_does_not_wait_until_then(events, campaign, ahead):
+    reader()
+    events.append(event(campaign))
+    sweep(at=timezone.now() + ahead)
+    if ahead > timedelta(days=1):
+        sending.take(at=timezone.now() + ahead)
+
+    assert len(send()) == 1
+
+
 def test_a_single_event_is_noticed_once_even_after_it_was_gone(events, monkeypatch):
     kind = NoticeKind("try", "Try", "a test", lambda at: list(events), is_state=False)
     monkeypatch.setattr(registry, "_kinds", {"try": kind})

@@ -49,6 +49,15 @@ def test_each_address_gets_one_mail_however_often_it_is_listed_and_sent():
     assert not MailInvitation.objects.filter(sent_at=None).exists()
 
 
+def test_an_invitation_of_a_clock_that_was_ahead_does_not_wait_until_then():
+    invite(make_group())
+    MailInvitation.objects.update(due_at=clock.now() + timedelta(hours=1))
+
+    send_all()
+
+    assert len(recipients()) == 2
+
+
 def test_a_mail_says_who_asks_and_how_to_unsubscribe():
     invite(make_group(), "mia@university.example")
     send_all()

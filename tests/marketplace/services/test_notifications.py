@@ -190,6 +190,21 @@ def test_an_event_that_does_not_arrive_is_sent_again(marketplace, queue):
     assert happened(queue) == ["HITCreated"]
 
 
+@pytest.mark.parametrize(("ahead", "attempts"), [(timedelta(minutes=5), 0), (timedelta(days=9), 3)])
+def test_an_event_of_a_clock_that_was_ahead_does_not_wait_until_then(
+    marketplace, queue, ahead, attempts
+):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
+    )
+    create_hit(client, hit_type_id)
+    Event.objects.update(due_at=clock.now() + ahead, attempts=attempts)
+
+    assert deliver(at=clock.now()) == 1
+
+
 def test_an_event_that_a_slow_round_is_sending_is_sent_by_no_other_process(
     marketplace, queue, monkeypatch
 ):

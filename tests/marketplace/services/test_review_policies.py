@@ -140,6 +140,18 @@ def test_known_answers_approve_reject_and_extend(marketplace, client):
     assert "HITReviewReport" not in report
 
 
+def test_a_policy_of_a_clock_that_was_ahead_does_not_wait_until_then(marketplace, client):
+    hit_type_id = create_hit_type(client)
+    policy = known_answers(ApproveIfKnownAnswerScoreIsAtLeast=100)
+    hit_id = create_hit(client, hit_type_id, AssignmentReviewPolicy=policy)["HITId"]
+    good = answer(marketplace, hit_type_id, gold="cat")
+    Hit.objects.update(policy_due_at=clock.now() + timedelta(days=365))
+
+    marketplace.advance(seconds=1)
+
+    assert statuses(client, hit_id) == {good: "Approved"}
+
+
 def test_plurality_approves_who_agrees_and_rejects_who_does_not(marketplace, client):
     hit_type_id = create_hit_type(client)
     policy = plurality(
