@@ -181,11 +181,12 @@ def report_file(request: HttpRequest, name: str, file: str) -> FileResponse:
 
 
 def _file(release: Release, file: str, *, is_download: bool = False) -> FileResponse:
-    written = report_folder(release) / file
-    if not written.is_file():
-        raise Http404("There is no report on this release yet.")
+    try:
+        written = (report_folder(release) / file).open("rb")
+    except FileNotFoundError as error:
+        raise Http404("There is no report on this release yet.") from error
     response = FileResponse(
-        written.open("rb"),
+        written,
         content_type=FILES[file],
         as_attachment=is_download,
         filename=f"{release.name}-{file}",

@@ -225,9 +225,11 @@ def file(request: HttpRequest, key: UUID) -> FileResponse:
     """Download the file that a job wrote."""
     job = _job(request, key)
     path = Path(settings.MEDIA_ROOT) / job.result_file
-    if not job.result_file or not path.is_file():
-        raise Http404("This job has no file.")
-    return FileResponse(path.open("rb"), as_attachment=True, filename=path.name)
+    try:
+        written = path.open("rb")
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise Http404("This job has no file.") from error
+    return FileResponse(written, as_attachment=True, filename=path.name)
 
 
 @require_POST

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.models import Box, Campaign, ObjectClass
-from annotate.services.reports import report_folder
+from annotate.services.reports import create_report, report_folder
 from corpora.report.build import make_report, write_report
 from corpora.report.captions_file import read_dataset
 from corpora.report.dataset import Corpus
@@ -307,6 +307,19 @@ def test_a_report_is_created_and_opened_on_the_releases_page(client, release):
     download = client.get("/releases/v1/report/report.json")
     assert json.loads(b"".join(download.streaming_content))["dataset"]["name"] == "v1"
     assert client.get("/releases/v1/report/other.json").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["", "report.json"])
+def test_a_report_that_is_moved_while_it_is_opened_is_not_found(client, release, monkeypatch, path):
+    client.force_login(UserFactory())
+    create_report(release)
+
+    def move_first(path, *_):
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "open", move_first)
+
+    assert client.get(f"/releases/v1/report/{path}").status_code == 404
 
 
 def test_a_report_needs_a_signed_in_user(client, release):
