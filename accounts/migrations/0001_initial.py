@@ -127,5 +127,10 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunPython(TEAM_CHANGES.install, TEAM_CHANGES.remove),
+        # Names that differ only in case are the same, as in Django's lookup `iexact`.
+        migrations.RunSQL(
+            'CREATE UNIQUE INDEX user_name_once ON auth_user (UPPER(username))',
+            'DROP INDEX user_name_once',
+        ),
         migrations.RunPython(make_the_first_team, migrations.RunPython.noop),
     ]

@@ -220,14 +220,13 @@ def _joined_just_now(text: str, name: str, password: str, at: datetime) -> Membe
 def _accept_as_new_user(
     text: str, name: str, password: str, email: str, at: datetime
 ) -> Membership:
-    if User.objects.filter(username__iexact=name).exists():
-        raise TeamRefused(f"The user name {name} is taken. Choose another one, or sign in with it.")
     open_invitation(text=text, at=at)
     try:
         with transaction.atomic():
             user = User.objects.create_user(name, email=email, password=password)
     except IntegrityError as error:
-        raise TeamRefused(f"The user name {name} is taken. Choose another one.") from error
+        reason = f"The user name {name} is taken. Choose another one, or sign in with it."
+        raise TeamRefused(reason) from error
     return accept_invitation(text=text, user=user, at=at)
 
 

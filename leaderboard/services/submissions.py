@@ -197,8 +197,6 @@ def create_submitter(
 
     `address` is the digest of the network address of a person who signed up.
     """
-    if User.objects.filter(username__iexact=name).exists():
-        raise SignUpRefused(f"The name {name} is in use. Choose another one.")
     try:
         User(username=name, password="-").clean_fields()
         Submitter(team=team).clean_fields(exclude=["user", "created_at"])

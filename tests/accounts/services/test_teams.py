@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.test import Client
 
 from accounts.models import Invitation, Membership, TeamChange, TeamRole
@@ -192,6 +192,11 @@ def test_a_user_name_that_looks_like_another_is_refused(team, ada):
     assert answer.status_code == 422
     assert "unaccented" in answer.content.decode()
     assert User.objects.count() == 1
+
+
+def test_no_two_user_names_differ_only_in_case(ada):
+    with pytest.raises(IntegrityError):
+        UserFactory(username="ADA")
 
 
 def test_a_taken_user_name_is_refused_and_the_invitation_stays_open(client, team, ada):
