@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
@@ -34,7 +34,9 @@ def withdraw_planned(run: Run, hits: QuerySet[Hit]) -> None:
 
     If another sync creates one of them anyway, a later sync finds it by its annotation.
     """
-    planned = hits.filter(status=HitStatus.PLANNED, planned_at__lt=run.at)
+    # Not those that another sync has just planned. Later ones are of a clock that was ahead.
+    not_just_now = Q(planned_at__lt=run.at) | Q(planned_at__gt=timezone.now())
+    planned = hits.filter(not_just_now, status=HitStatus.PLANNED)
     for hit in planned.select_for_update(of=("self",)).order_by("pk"):
         hit.delete()
 

@@ -71,10 +71,14 @@ def change_the_reward(campaign):
     change_reward(campaign=campaign, reward=Decimal("0.25"), seen=Decimal("0.10"), **by)
 
 
+YEAR = timedelta(days=365)
+
+
 @pytest.mark.parametrize("is_whole", [True, False])
-def test_a_planned_hit_is_not_created_at_an_earlier_reward(campaign, is_whole):
+@pytest.mark.parametrize("ahead", [timedelta(minutes=-1), YEAR], ids=["before", "by a fast clock"])
+def test_a_planned_hit_is_not_created_at_an_earlier_reward(campaign, is_whole, ahead):
     """As after the account had no money for the earlier reward."""
-    planned = plan(campaign, timezone.now() - timedelta(minutes=1))
+    planned = plan(campaign, timezone.now() + ahead)
     change_the_reward(campaign)
 
     reconcile(campaign, is_whole=is_whole)
