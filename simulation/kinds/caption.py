@@ -8,7 +8,7 @@ from zlib import crc32
 from annotate.images.copies import display_url
 from annotate.models import Campaign, Response
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import CaptionItem, TaskForm
+from simulation.workers.pages import Item, field_of
 from simulation.workers.words import called, mentions, plural
 from simulation.workers.writers import (
     Honest,
@@ -33,28 +33,24 @@ DETERMINERS = {"a", "an", "the", "some", "two", "three", "four", "five", "severa
 
 @dataclass(frozen=True)
 class Captioner:
-    """Writes a caption for each image; `sights` are the contents by an attribute of the item on
-    the page, such as the images' by `image`, their URL."""
+    """Writes a caption for each image; `sights` are the contents by the image's URL, or by the name
+    of the caption's field."""
 
     writer: Writer
     limits: Limits
     sights: Mapping[str, Sight]
-    by: str = "image"
     never_describes: bool = False
 
-    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
-        filled = {name: rng.choice(values) for name, values in task.ratings.items()}
-        for item in task.items:
-            if not isinstance(item, CaptionItem):
-                continue
-            if item.reasons and self._gives_up(item, rng):
-                filled[item.reason_name] = rng.choice(item.reasons)
-            else:
-                sight = self._sight(item)
-                filled[item.name] = self.writer.write(sight, self.limits, rng, refused=refused)
-        return filled
+    def fill(self, item: Item, rng: random.Random, *, refused: bool) -> dict[str, str]:
+        name = str(field_of(item, "textarea[name^=caption-]")["name"])
+        select = item.part.select_one("select[name^=cannot_describe-]")
+        if select is not None and self._gives_up(item, rng):
+            reasons = [str(option["value"]) for option in select.select("option")]
+            return {str(select["name"]): rng.choice([reason for reason in reasons if reason])}
+        sight = self._sight(item, name)
+        return {name: self.writer.write(sight, self.limits, rng, refused=refused)}
 
-    def _gives_up(self, item: CaptionItem, rng: random.Random) -> bool:
+    def _gives_up(self, item: Item, rng: random.Random) -> bool:
         return self.never_describes or (is_poor(item.image) and rng.random() < SAY_SO)
 
     def practise(self, image: str, text: str) -> str:
@@ -67,12 +63,13 @@ class Captioner:
         is_bad = is_careful and fault(text, sight=sight, known=names, others=())
         return "bad" if is_bad else "good"
 
-    def _sight(self, item: CaptionItem) -> Sight:
-        """The contents of the image, or the keywords if the dataset has no boxes for it."""
-        seen = self.sights.get(getattr(item, self.by))
+    def _sight(self, item: Item, name: str) -> Sight:
+        """What there is to describe, or the keywords if the dataset has no boxes for it."""
+        seen = self.sights.get(name) or self.sights.get(item.image)
         if seen is not None and seen.things:
             return seen
-        return Sight(dict.fromkeys(item.keywords, 1))
+        keywords = item.part.select("[data-keywords] li")
+        return Sight(dict.fromkeys((keyword.get_text(strip=True) for keyword in keywords), 1))
 
 
 def _writers(campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]) -> list[Hand]:
@@ -85,9 +82,8 @@ def writers(
     rng: random.Random,
     careless: set[int],
     sights: Mapping[str, Sight],
-    by: str = "image",
 ) -> list[Hand]:
-    """The hands of a crew; `sights` and `by` as in Captioner."""
+    """The hands of a crew; `sights` as in Captioner."""
     rules = campaign.config.captions
     limits = Limits(rules.least_words, rules.most_words, rules.most_characters)
     elsewhere = [sight for _, sight in sorted(sights.items()) if sight.things]
@@ -95,7 +91,7 @@ def writers(
     bad = dict(zip(sorted(careless), characters * crew.size, strict=False))
     kinds = [bad.get(index, HONEST) for index in range(crew.size)]
     captioners = [
-        Captioner(writer_of(kind, rng, elsewhere), limits, sights, by, kind == NEVER_DESCRIBES)
+        Captioner(writer_of(kind, rng, elsewhere), limits, sights, kind == NEVER_DESCRIBES)
         for kind in kinds
     ]
     return [

@@ -10,7 +10,7 @@ from annotate.kinds.correspondence.answers import Correspondences, WordKind, as_
 from annotate.models import Campaign, ObjectClass, Response
 from corpora.language.tokens import tokens
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import LinkItem, TaskForm
+from simulation.workers.pages import Item, field_of
 from simulation.workers.words import references
 
 AT_RANDOM = "at random"
@@ -47,28 +47,25 @@ class Linker:
     known: frozenset[str]
     errors: float
 
-    def fill(self, task: TaskForm, rng: random.Random, **_: bool) -> dict[str, str]:
-        """The fields of all captions on the page."""
-        fields: dict[str, str] = {}
-        for item in task.items:
-            if isinstance(item, LinkItem):
-                fields |= self._link(item, rng)
-        return fields
-
-    def _link(self, item: LinkItem, rng: random.Random) -> dict[str, str]:
-        meanings = true_meanings(item.caption, item.boxes, self.known)
-        said = [self._said(meanings[n], item, rng) for n in range(len(item.words))]
+    def fill(self, item: Item, rng: random.Random, **_: bool) -> dict[str, str]:
+        sentence = field_of(item, "[data-sentence]")
+        shown = item.part.select("[data-boxes] [data-box]")
+        boxes = {str(box["data-box"]): str(box["data-label"]) for box in shown}
+        selects = {select["id"]: select for select in item.part.select("select[id]")}
+        words = [selects[word["data-select"]] for word in sentence.select("[data-word]")]
+        meanings = true_meanings(sentence.get_text(), boxes, self.known)
+        said = [self._said(meanings[n], boxes, rng) for n in range(len(words))]
         # Words without a visible meaning are left empty, if the page allows it.
         return {
-            word.name: " ".join(sorted(meaning))
-            for word, meaning in zip(item.words, said, strict=True)
-            if word.is_required or meaning != NOTHING
+            str(word["name"]): " ".join(sorted(meaning))
+            for word, meaning in zip(words, said, strict=True)
+            if word.has_attr("required") or meaning != NOTHING
         }
 
-    def _said(self, truth: Meaning, item: LinkItem, rng: random.Random) -> Meaning:
+    def _said(self, truth: Meaning, boxes: Collection[str], rng: random.Random) -> Meaning:
         if rng.random() >= self.errors:
             return truth
-        others = [frozenset({box}) for box in item.boxes if box not in truth]
+        others = [frozenset({box}) for box in boxes if box not in truth]
         return rng.choice(others + [kind for kind in KINDS if kind != truth])
 
 

@@ -16,7 +16,7 @@ from annotate.kinds.preference.pairs import Preference
 from annotate.kinds.rating.sources import captions_of
 from annotate.models import Campaign, Response
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import ComparisonItem, TaskForm
+from simulation.workers.pages import Item
 
 APART, BIAS = 1.0, 0.3
 # From these differences on, a text is slightly better, and much better.
@@ -43,19 +43,19 @@ class Comparer:
     strengths: Strengths
     is_careless: bool
 
-    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
+    def fill(self, item: Item, rng: random.Random, *, refused: bool) -> dict[str, str]:
         del refused  # every answer is complete
+        # The texts are compared two by two, in the order of the page.
+        texts = [_plain(quotation.get_text()) for quotation in item.part.select(".pair blockquote")]
+        names = [str(choice["name"]) for choice in item.part.select("input[type=radio]")]
         return {
-            name: str(1 if self.is_careless else self._step(item, name, rng))
-            for item in task.items
-            if isinstance(item, ComparisonItem)
-            for name in item.names
+            name: str(1 if self.is_careless else self._step(texts, name, rng))
+            for name in dict.fromkeys(names)
         }
 
-    def _step(self, item: ComparisonItem, name: str, rng: random.Random) -> int:
+    def _step(self, texts: Sequence[str], name: str, rng: random.Random) -> int:
         _, pair, number = name.split("-")
-        texts = item.texts[2 * int(pair) - 2 : 2 * int(pair)]
-        a, b = (self.strengths[number, _plain(text)] for text in texts)
+        a, b = (self.strengths[number, text] for text in texts[2 * int(pair) - 2 : 2 * int(pair)])
         share = rng.uniform(1e-9, 1 - 1e-9)
         return step(a - b + BIAS + math.log(share / (1 - share)))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from annotate.models import Campaign, Response
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import EditItem, TaskForm
+from simulation.workers.pages import Item, field_of
 from simulation.workers.words import mentions
 from simulation.workers.writers import (
     Honest,
@@ -28,21 +28,16 @@ class Editor:
     sights: Mapping[str, Sight]
     keeps: bool
 
-    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
-        return {
-            item.name: self._edited(item, rng, refused=refused)
-            for item in task.items
-            if isinstance(item, EditItem)
-        }
-
-    def _edited(self, item: EditItem, rng: random.Random, *, refused: bool) -> str:
-        sentences = [item.text] if self.keeps and item.text else []
+    def fill(self, item: Item, rng: random.Random, *, refused: bool) -> dict[str, str]:
+        area = field_of(item, "textarea[name^=text-]")
+        text = area.get_text().strip()
+        sentences = [text] if self.keeps and text else []
         sentence = Limits(min(8, self.limits.least_words), 40)
         sight = self.sights.get(item.image) or Sight()
         sentences.append(self.writer.write(sight, sentence, rng, refused=refused))
         while len(" ".join(sentences).split()) < self.limits.least_words:
             sentences.append(self.writer.write(sight, sentence, rng, refused=True))
-        return " ".join(sentences)
+        return {str(area["name"]): " ".join(sentences)}
 
 
 def _editors(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[int]) -> list[Hand]:

@@ -16,7 +16,7 @@ def _sight(task: Task) -> Sight:
 def _writers(campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]) -> list[Hand]:
     # All regions of an image have its address, so workers know a region by its field.
     sights = {f"caption-{task.number}": _sight(task) for task in campaign.tasks.all()}
-    return writers(campaign, crew, rng, careless, sights, by="name")
+    return writers(campaign, crew, rng, careless, sights)
 
 
 class _RegionJudge:

@@ -10,16 +10,26 @@ from typing import NamedTuple, Protocol
 
 from annotate.models import Campaign, Response
 from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from simulation.workers.pages import SiteError, TaskForm
+from simulation.workers.pages import Item, SiteError, TaskForm
 
 # A worker stops after this many errors; an answer is given up after this many corrections.
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4
 
 
 class FormFiller(Protocol):
-    """A way to fill in a task's form; `refused` is true if the previous answer was refused."""
+    """A way to fill in the fields of a task; `refused` is true if the answer before was refused."""
 
-    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
+    def fill(self, item: Item, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
+
+
+def filled(
+    work: FormFiller, task: TaskForm, rng: random.Random, *, refused: bool
+) -> dict[str, str]:
+    """The fields of a whole form: its ratings, chosen at random, and each of its tasks."""
+    answers = {name: rng.choice(values) for name, values in task.ratings.items()}
+    for item in task.items:
+        answers |= work.fill(item, rng, refused=refused)
+    return answers
 
 
 class Hand(NamedTuple):
@@ -211,7 +221,9 @@ class Crowd:
         if task is not None:
             if self._leaves(member, accepted):
                 return False
-            rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
+            rng = random.Random(
+                f"{self.plan.seed}/{member.name}/{[item.part for item in task.items]}"
+            )
             self._answer(member, task, rng)
         with self._changed:
             self.outcome.submitted[member.name] += 1
@@ -243,7 +255,7 @@ class Crowd:
 
     def _answer(self, member: Member, task: TaskForm, rng: random.Random) -> None:
         for attempt in range(MOST_CORRECTIONS):
-            answers = member.hand.work.fill(task, rng, refused=attempt > 0)
+            answers = filled(member.hand.work, task, rng, refused=attempt > 0)
             corrected = member.browser.send(task, answers)
             if corrected is None:
                 return

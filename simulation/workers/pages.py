@@ -1,7 +1,6 @@
 """Read the contents of a task page from its HTML."""
 
 from base64 import b64decode
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import product
@@ -17,54 +16,11 @@ class SiteError(Exception):
 
 
 @dataclass(frozen=True)
-class CaptionItem:
-    """An image to describe: its caption field, its URL, its keywords, and the reasons that a worker
-    may choose in place of a caption, with the name of their field."""
+class Item:
+    """One task of a page: its part of the form, and the URL of its image."""
 
-    name: str
+    part: Tag
     image: str
-    keywords: list[str]
-    reasons: list[str]
-    reason_name: str
-
-
-@dataclass(frozen=True)
-class WordField:
-    """The field with the meaning of one word of a caption."""
-
-    name: str
-    is_required: bool
-
-
-@dataclass(frozen=True)
-class LinkItem:
-    """A caption to link: its words in order, and the class of each box by the box's value."""
-
-    image: str
-    caption: str
-    words: list[WordField]
-    boxes: dict[str, str]
-
-
-@dataclass(frozen=True)
-class EditItem:
-    """A text about an image to edit: its field, the image's URL and the text so far."""
-
-    name: str
-    image: str
-    text: str
-
-
-@dataclass(frozen=True)
-class ComparisonItem:
-    """Texts to compare, two by two in the order of the page, and the names of the questions."""
-
-    image: str
-    texts: list[str]
-    names: list[str]
-
-
-Item = CaptionItem | LinkItem | ComparisonItem | EditItem
 
 
 @dataclass(frozen=True)
@@ -133,48 +89,12 @@ def _item(fieldset: Tag) -> Item:
     image = fieldset.select_one("img[data-task-image]")
     if image is None:
         raise SiteError("The task page has no image.")
-    for sign, read in READERS.items():
-        if found := fieldset.select_one(sign):
-            return read(found, fieldset, str(image["src"]))
-    raise SiteError("The task page has no field for an answer.")
+    return Item(fieldset, str(image["src"]))
 
 
-def _caption_item(area: Tag, fieldset: Tag, image: str) -> CaptionItem:
-    keywords = [li.get_text(strip=True) for li in fieldset.select("[data-keywords] li")]
-    select = fieldset.select_one("select[name^=cannot_describe-]")
-    values = [str(option["value"]) for option in select.select("option")] if select else []
-    reasons = [value for value in values if value]
-    name = str(select["name"]) if select else ""
-    return CaptionItem(str(area["name"]), image, keywords, reasons, name)
-
-
-def _edit_item(area: Tag, _fieldset: Tag, image: str) -> EditItem:
-    return EditItem(str(area["name"]), image, area.get_text().strip())
-
-
-def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
-    selects = {select["id"]: select for select in fieldset.select("select[id]")}
-    chosen = [selects[word["data-select"]] for word in sentence.select("[data-word]")]
-    return LinkItem(
-        image=image,
-        caption=sentence.get_text(),
-        words=[WordField(str(select["name"]), select.has_attr("required")) for select in chosen],
-        boxes={
-            str(box["data-box"]): str(box["data-label"])
-            for box in fieldset.select("[data-boxes] [data-box]")
-        },
-    )
-
-
-def _comparison_item(_pair: Tag, fieldset: Tag, image: str) -> ComparisonItem:
-    names = [str(choice["name"]) for choice in fieldset.select("input[type=radio]")]
-    texts = [quotation.get_text() for quotation in fieldset.select(".pair blockquote")]
-    return ComparisonItem(image, texts, list(dict.fromkeys(names)))
-
-
-READERS: dict[str, Callable[[Tag, Tag, str], Item]] = {
-    "textarea[name^=caption-]": _caption_item,
-    "textarea[name^=text-]": _edit_item,
-    "[data-sentence]": _link_item,
-    ".pair": _comparison_item,
-}
+def field_of(item: Item, selector: str) -> Tag:
+    """The item's first element of this kind; raises SiteError if there is none."""
+    found = item.part.select_one(selector)
+    if found is None:
+        raise SiteError("The task page has no field for an answer.")
+    return found

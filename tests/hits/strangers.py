@@ -22,7 +22,7 @@ from django.core import signing
 
 from hits.pages.task_page.form import SALT
 from simulation.workers.browser import Accepted, WorkerBrowser
-from simulation.workers.pages import TaskForm
+from simulation.workers.pages import TaskForm, field_of
 from tests.hits.marketplace_process import WorkerSession
 from tests.servers import PATIENCE
 
@@ -234,7 +234,8 @@ class Stranger:
         return "".join(self.rng.choices(string.ascii_uppercase + string.digits, k=30))
 
     def _filled(self, opened: Opened, text: str = FORGED) -> dict[str, str]:
-        return {**opened.form.hidden, **{item.name: text for item in opened.form.items}}
+        names = [str(field_of(item, "textarea")["name"]) for item in opened.form.items]
+        return {**opened.form.hidden, **dict.fromkeys(names, text)}
 
     def _open_and_answer(self, query: Mapping[str, str]) -> Iterator[requests.Response]:
         page = self._get(query)

@@ -45,8 +45,7 @@ from hits.services.payments import accept_held
 from qualcontrol.models import HeldPayment
 from simulation.checks import Check, check_marketplace
 from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
-from simulation.workers.pages import CaptionItem
-from simulation.workers.pages import TaskForm as ShownForm
+from simulation.workers.pages import Item, field_of
 from tests.databases import database_url
 from tests.factories import UserFactory, make_campaign
 from tests.hits.marketplace_process import ROOT
@@ -91,12 +90,9 @@ class Writer:
         self.number = number
         self.written = count()
 
-    def fill(self, task: ShownForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
-        filled = {}
-        for item in task.items:
-            assert isinstance(item, CaptionItem)
-            filled[item.name] = SENTENCE.format(f"{self.number} of month {next(self.written)}")
-        return filled
+    def fill(self, item: Item, rng: random.Random, *, refused: bool) -> dict[str, str]:
+        text = SENTENCE.format(f"{self.number} of month {next(self.written)}")
+        return {str(field_of(item, "textarea")["name"]): text}
 
 
 @dataclass

@@ -19,6 +19,7 @@ from annotate.templatetags.campaigns import show_answer, show_released
 from qualcontrol.models import Assessment
 from qualcontrol.services.releasing import release_campaign
 from simulation.kinds.caption import Captioner
+from simulation.workers.crowd import filled
 from simulation.workers.pages import read_form
 from simulation.workers.writers import KeywordLister, Limits
 from tests.factories import (
@@ -113,7 +114,7 @@ def test_simulated_workers_rate_and_send_nothing_that_they_did_not_choose(select
     limits = Limits(least_words=8, most_words=40)
     hand = Captioner(KeywordLister(), limits, {})
 
-    ratings = [hand.fill(task, Random(seed), refused=False)["quality-1-1"] for seed in range(40)]
+    ratings = [filled(hand, task, Random(seed), refused=False)["quality-1-1"] for seed in range(40)]
 
     assert set(ratings) == {"1", "2", "3", "4", "5"}
     assert "quality-1-1" not in task.hidden

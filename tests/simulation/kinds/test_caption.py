@@ -9,7 +9,7 @@ from django.test import Client
 from annotate.models import Response
 from simulation.kinds import hands_for, judge_of
 from simulation.kinds.caption import is_poor
-from simulation.workers.crowd import Crew
+from simulation.workers.crowd import Crew, filled
 from simulation.workers.pages import read_form
 from tests.factories import (
     NOON,
@@ -42,7 +42,7 @@ def test_a_careless_worker_gives_a_reason_for_every_image_and_the_judge_tells():
             form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
             task = read_form(form)
             for refused in (False, True, True):
-                fields = {**task.hidden, **hand.work.fill(task, rng, refused=refused)}
+                fields = {**task.hidden, **filled(hand.work, task, rng, refused=refused)}
                 sent = Client().post(
                     f"/task/{campaign.slug}/", fields, headers={"accept": "application/json"}
                 )

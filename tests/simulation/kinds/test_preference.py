@@ -9,8 +9,8 @@ from bs4 import BeautifulSoup
 from corpora.evaluation.comparisons import Vote, ranking
 from simulation.kinds import SIMULATED
 from simulation.kinds.preference import Comparer
-from simulation.workers.crowd import HONEST, Crew
-from simulation.workers.pages import ComparisonItem, TaskForm, read_form
+from simulation.workers.crowd import HONEST, Crew, filled
+from simulation.workers.pages import Item, read_form
 from tests.factories import HitFactory, HitTypeFactory
 from tests.hits.opened_pages import open_page
 from tests.hits.preferences import MODELS, PREFERENCES, compare, make_campaign, respond
@@ -29,7 +29,7 @@ def test_honest_workers_prefer_the_better_source_and_careless_ones_the_left_text
 
     chosen = {
         hand.kind: [
-            int(hand.work.fill(form, random.Random(n), refused=False)[f"better-1-{task.number}"])
+            int(filled(hand.work, form, random.Random(n), refused=False)[f"better-1-{task.number}"])
             for n in range(200)
         ]
         for hand in hands
@@ -48,8 +48,10 @@ def test_their_votes_rank_the_sources_as_they_were_given_and_favour_the_left():
     votes = []
     for number in range(600):
         one, other = rng.sample(MODELS, 2)
-        item = ComparisonItem("", [one, f" {other}\n"], ["better-1-1"])
-        [step] = worker.fill(TaskForm("", {}, [item], []), rng, refused=False).values()
+        pair = f"<blockquote>{one}</blockquote><blockquote> {other}\n</blockquote>"
+        html = f"<div class=pair>{pair}</div><input type=radio name=better-1-1>"
+        item = Item(BeautifulSoup(html, "lxml"), "")
+        [step] = worker.fill(item, rng, refused=False).values()
         votes.append(Vote(number, number % 10, one, other, int(step)))
 
     found = ranking(votes, MODELS, seed=1)
