@@ -29,32 +29,6 @@ from hits.reconcile.unknown import Unknown
 from hits.services.hit_pages import close_pages
 from shared.database.transactions import batches
 
-
-class Stored:
-    """The numbers of a campaign's stored assignments and open pages, by HIT, before a listing."""
-
-    def __init__(self, run: Run) -> None:
-        self.named = run.named
-        self.assignments = numbers_by_hit(Assignment.objects.of(run.campaign).not_lost())
-        self.pages = numbers_by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
-
-    def is_as_listed(self, hit: Hit, listed: ListedHit) -> bool:
-        """Whether reading the HIT would change neither it nor its assignments and pages.
-
-        If the stored rows change during the listing, the next listing shows the difference.
-        """
-        stored = self.assignments.get(hit.pk, 0)
-        counts = (hit.ingested, stored, hit.settled, hit.slots)
-        theirs = (listed.submitted, listed.submitted, listed.completed, listed.max_assignments)
-        if counts != theirs or listed.status == ListedStatus.DISPOSED:
-            return False
-        if hit.hit_id in self.named or hit.listed_at is None or hit.unread_since is not None:
-            return False
-        values = listed_values(hit, listed, unread=0)
-        is_equal = all(getattr(hit, name) == value for name, value in values.items())
-        return is_equal and self.pages.get(hit.pk, 0) <= hit.pending
-
-
 # With more HITs than this to read, all HITs are listed instead.
 MOST_READ_ALONE = 50
 # The browser submits an answer right after the requester site has stored it.
@@ -107,13 +81,38 @@ def _close_lapsed(run: Run) -> None:
     close_pages(read.lapsed(run.at).values_list("pk", flat=True))
 
 
+class _Stored:
+    """The numbers of a campaign's stored assignments and open pages, by HIT, before a listing."""
+
+    def __init__(self, run: Run) -> None:
+        self.named = run.named
+        self.assignments = numbers_by_hit(Assignment.objects.of(run.campaign).not_lost())
+        self.pages = numbers_by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
+
+    def is_as_listed(self, hit: Hit, listed: ListedHit) -> bool:
+        """Whether reading the HIT would change neither it nor its assignments and pages.
+
+        If the stored rows change during the listing, the next listing shows the difference.
+        """
+        stored = self.assignments.get(hit.pk, 0)
+        counts = (hit.ingested, stored, hit.settled, hit.slots)
+        theirs = (listed.submitted, listed.submitted, listed.completed, listed.max_assignments)
+        if counts != theirs or listed.status == ListedStatus.DISPOSED:
+            return False
+        if hit.hit_id in self.named or hit.listed_at is None or hit.unread_since is not None:
+            return False
+        values = listed_values(hit, listed, unread=0)
+        is_equal = all(getattr(hit, name) == value for name, value in values.items())
+        return is_equal and self.pages.get(hit.pk, 0) <= hit.pending
+
+
 def _ingest_all(run: Run) -> None:
     """Read every HIT of the campaign.
 
     The marketplace lists the HITs of the whole account. The list is read until all HITs of the
     campaign were found. Every LIST_TO_THE_END_EVERY it is read to its end, to find unknown HITs.
     """
-    awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), Stored(run)
+    awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), _Stored(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
     with HitReader(run) as reader:
@@ -135,7 +134,7 @@ def _ingest_all(run: Run) -> None:
 
 
 def _ingest_page(
-    run: Run, reader: HitReader, page: Iterable[tuple[Hit, ListedHit]], stored: Stored
+    run: Run, reader: HitReader, page: Iterable[tuple[Hit, ListedHit]], stored: _Stored
 ) -> None:
     """Read the HITs of one page of the list that differ from what is stored."""
     unchanged = []

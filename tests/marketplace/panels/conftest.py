@@ -8,6 +8,7 @@ from tests.marketplace.panels.people import connect
 
 @pytest.fixture
 def world() -> World:
+    """Prolific's studies, submissions and money, as the stand-in keeps them."""
     return World()
 
 

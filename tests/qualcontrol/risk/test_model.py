@@ -5,7 +5,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from django.conf import settings as installation
+from django.conf import settings as django_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
@@ -218,7 +218,7 @@ def test_learned_values_give_each_worker_alone_the_same_risk(groups):
 
 
 def test_families_name_existing_flags():
-    explained = (installation.BASE_DIR / "docs" / "flags.md").read_text(encoding="utf-8")
+    explained = (django_settings.BASE_DIR / "docs" / "flags.md").read_text(encoding="utf-8")
 
     assert all(f"`{code}`" in explained for codes in FAMILIES.values() for code in codes)
 
