@@ -18,7 +18,7 @@ async function filesBelow(entry, path = "") {
   return found;
 }
 
-/** What is chosen, in words. */
+/** The chosen files in words. */
 export function summary(files) {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const megabytes = (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);

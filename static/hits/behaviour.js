@@ -58,7 +58,7 @@ export class Origins {
     const { start, removed, added } = found;
     const taken = this.ways.slice(start, start + removed.length);
     let ways = [];
-    // What comes back as it was cut out, by undoing or pasting, keeps its ways.
+    // Text that comes back as it was cut out, by undoing or pasting, keeps its ways.
     if (added && added === this.cut.text) ways = this.cut.ways;
     else if (added) ways = Array(added.length).fill(nameWay(found));
     if (ways[0] === "dictated") this.spoken += added.length;
@@ -122,7 +122,7 @@ function mount(part) {
   let origins = area && new Origins(area.value, area.value === area.defaultValue ? "given" : "unknown");
   let watch = stopwatch(() => performance.now());
   let timesLeft = 0;
-  // What has changed without an event of the browser's own was put there by a program.
+  // Text that changes without an event of the browser was put there by a program.
   const look = (nameWay = () => "unaccounted") => origins?.note(area.value, nameWay);
 
   area?.addEventListener("beforeinput", (event) => {

@@ -6,7 +6,7 @@ const PATIENCE = 15_000; // milliseconds until a server counts as not answering
 const FIRST_PAUSE = 5_000;
 const LONGEST_PAUSE = 60_000;
 
-/** Milliseconds to wait before the next try, after so many that failed. */
+/** Milliseconds to wait before the next try, after this many that failed. */
 export function pause(failures) {
   return Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1));
 }

@@ -1,4 +1,4 @@
-// What a worker has written and not sent: kept on their device, so that it is there again after a
+// Unsent entries of a worker: kept on their device, so that it is there again after a
 // reload, a crash, or a return to the task. Our marketplace's page around the frame keeps it, which
 // deletes it when the worker signs out. In any other frame this site's storage does, if the browser
 // lets the frame have one; else the page alone has it.

@@ -38,7 +38,7 @@ function mountFit(body) {
   const around = window.location.ancestorOrigins;
   const origins = listeners(allowed, around && [...around]);
   const tell = () => {
-    // What the content needs; the document itself is never lower than the frame.
+    // The content's height; the document itself is never lower than the frame.
     const height = Math.ceil(body.getBoundingClientRect().height);
     for (const origin of origins) {
       window.parent.postMessage({ type: "marketplace:height", height }, origin);

@@ -5,7 +5,7 @@ import { Draft } from "./drafts.js";
 
 const HEARD_WITHIN = 1_500; // milliseconds in which our marketplace's page around the frame replies
 const CHECKED_AFTER = 700; // milliseconds without a change, until a refused answer is checked again
-// What the page around the frame hears of an answer that the marketplace has taken.
+// Messages to the page around the frame about an answer that the marketplace has taken.
 const MESSAGES = { accepted: "marketplace:submitted", last: "marketplace:submitted-last" };
 
 /** Post fields to an address as a form that navigates, as the marketplace demands. */
@@ -30,7 +30,7 @@ function showProblems(form, problems, { onlyMarked = false } = {}) {
     const controls = [...field.querySelectorAll("[name]")];
     const names = [...new Set(controls.map(({ name }) => name))]; // radio buttons share one
     const items = names.flatMap((name) => problems[name] ?? []);
-    // What is the same stays, so that nobody hears it twice.
+    // An unchanged list stays, so that screen readers do not repeat it.
     const shown = [...list.children].map((item) => item.textContent);
     if (items.join("\n") !== shown.join("\n")) list.replaceChildren(...items.map(listItem));
     for (const control of controls) {
@@ -49,7 +49,7 @@ function fieldsOf(form) {
   return Object.fromEntries(new FormData(form));
 }
 
-/** What the worker has written, with the counts. */
+/** The worker's entries, with the counts. */
 function writtenIn(form) {
   const { token: _, ...fields } = fieldsOf(form);
   return fields;
@@ -175,7 +175,7 @@ export class Sender {
       showProblems(form, problems, { onlyMarked: true });
       if (!form.querySelector("[data-problems] li")) this.status.value = "";
     } catch {
-      // What is shown stays until the worker sends the answer again.
+      // The shown problems stay until the worker sends the answer again.
     }
   }
 

@@ -4,7 +4,7 @@
 const EVERY_MILLISECONDS = 2000;
 const MOST_MILLISECONDS = 30000;
 
-/** How long to wait after so many answers that failed, one after the other. */
+/** How long to wait after this many answers that failed, one after the other. */
 export function pause(failures) {
   return Math.min(MOST_MILLISECONDS, EVERY_MILLISECONDS * 2 ** failures);
 }

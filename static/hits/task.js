@@ -13,7 +13,7 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word" }) : null;
 
-// What cannot be seen and is taken out, except for what is in the group: joiners between letters,
+// Invisible characters, which are removed, except for those in the group: joiners between letters,
 // marks or emoji, those of Malayalam's chillus, and the tags of a flag, as corpora/language/text.py
 // says it.
 const INVISIBLE =
@@ -43,7 +43,7 @@ export function countWords(text) {
   return wordsOf(text).length;
 }
 
-/** What the counter says under the field, and whether the caption is long enough. */
+/** The counter's text under the field, and whether the caption is long enough. */
 export function describeCount(count, { least, most, target }, texts) {
   if (count < least) return { text: filled(texts.tooFew, { count, least }), enough: false };
   if (count > most) return { text: filled(texts.tooMany, { count, most }), enough: false };

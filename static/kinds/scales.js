@@ -1,11 +1,11 @@
 // Rating captions by keyboard: a digit rates the question that has the focus, or the first one without
-// a rating, and goes on to the next one without. Without the script, the radio buttons work as they
+// a rating, and moves to the next one without. Without the script, the radio buttons work as they
 // are.
 
 import { latinKey } from "./keyboard.js";
 import { filled, pageTexts, plural } from "./texts.js";
 
-// What takes digits as text.
+// Fields that take digits as text.
 const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox])";
 
 /** The index of the first question without a rating after `index`, from the start after the last;
@@ -15,7 +15,7 @@ export function nextOpen(rated, index) {
   return order.find((place) => !rated[place]) ?? -1;
 }
 
-/** What the line under the questions says. */
+/** The text of the line under the questions. */
 export function describeProgress(rated, texts, language) {
   const count = rated.filter((is) => !is).length;
   if (count === 0) return texts.allAnswered;

@@ -23,7 +23,7 @@ export function reveal(viewer, outline) {
 }
 
 /** Let an image be enlarged by pinch, by wheel and by `step("closer")` or `step("farther")`; `to`
- *  enlarges it so many times. */
+ *  enlarges it this many times. */
 export function mountZoom(viewer) {
   const frame = viewer.querySelector("[data-frame]");
   const scroller = viewer.querySelector("[data-scroller]");

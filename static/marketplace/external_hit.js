@@ -1,6 +1,6 @@
-// What a HIT's own page expects of Amazon's externalHIT_v1.js, under the same names: the parameters
-// of its address, the assignment's id in its form, and no submitting from a preview. A plain
-// script, since pages call its functions from theirs.
+// Functions that a HIT's own page expects of Amazon's externalHIT_v1.js, under the same names: the
+// parameters of its address, the assignment's id in its form, and no submitting from a preview. A
+// plain script, since pages call its functions from theirs.
 
 /** A parameter of the page's address; `otherwise` where there is none. */
 function turkGetParam(name, otherwise = "") {

@@ -1,6 +1,6 @@
 // Tells the page around the frame what became of the answers.
 
-/** What the page around may hear of a submission that ended like this. */
+/** The message to the page around about a submission that ended like this. */
 export const MESSAGES = {
   accepted: "marketplace:submitted",
   last: "marketplace:submitted-last",

@@ -57,7 +57,7 @@ function mountHeight(frame) {
   const tellWindow = () => {
     const target = origin === "null" ? "*" : origin;
     const { height: seen, scale } = window.visualViewport ?? { height, scale: 1 };
-    const visible = seen * scale; // whatever the zoom
+    const visible = seen * scale; // at any zoom
     frame.contentWindow.postMessage({ type: "marketplace:window", height, visible }, target);
   };
   addEventListener("message", (event) => {
@@ -93,10 +93,10 @@ function mountSubmission(frame) {
     if (event.data === "marketplace:late") document.querySelector("[data-time-over]").hidden = false;
     const isLast = event.data === "marketplace:submitted-last";
     if (event.data !== "marketplace:submitted" && !isLast) return;
-    // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
+    // To any site that is in the frame by now: the message has nothing to hide from one.
     event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
-    document.querySelector("[data-time-over]")?.remove(); // whatever the clock says from now on
+    document.querySelector("[data-time-over]")?.remove(); // the clock no longer matters
     // The page says the same as the frame, and more.
     frame.hidden = true;
     const next = document.querySelector("[data-submitted]");

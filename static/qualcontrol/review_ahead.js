@@ -58,7 +58,7 @@ export class Counted {
   }
 }
 
-/** What the status line says after a verdict. */
+/** The text of the status line after a verdict. */
 export function recorded(verdict, reason) {
   return verdict === "BAD" ? `Judged bad: ${reason}.` : "Judged good.";
 }
@@ -236,7 +236,7 @@ class ReviewPage {
     this.root.querySelector("[data-review-forward]").hidden = !verdict;
   }
 
-  /** What an answer is not to bring, and by which the server counts what the page lacks. */
+  /** Items that the answer should leave out; by them the server counts the missing ones. */
   wanted() {
     return { ahead: this.held.join(" "), skip: [...this.skipped, ...this.unsaved.keys].join(" ") };
   }

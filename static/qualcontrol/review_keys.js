@@ -16,7 +16,7 @@ export function isTyping({ tagName, type, isContentEditable }) {
 }
 
 /**
- * What a key means: "good", "skip", "ask", "choose" (show the reasons), "cancel", "undo", "back",
+ * The meaning of a key: "good", "skip", "ask", "choose" (show the reasons), "cancel", "undo", "back",
  * "forward", {reason: index}, {mark: index}, or null. While a reason is chosen, the arrows move
  * among the reasons. A number gives the verdict only after "b" (`atOnce`); otherwise it marks the
  * reason and waits for Enter, so that a slip of the hand discards nothing.

@@ -1,7 +1,7 @@
 // Selecting rows of a list: one box for all of them, and how many are selected. The list's form
 // works without it.
 
-/** What is said about so many selected rows. */
+/** The text about this many selected rows. */
 export function told(count) {
   return count === 0 ? "" : `(${count} selected)`;
 }

@@ -1,4 +1,4 @@
-// What keys mean while something of the task has the focus.
+// The meaning of keys while something of the task has the focus.
 
 import { latinKey } from "../keyboard.js";
 
@@ -30,8 +30,8 @@ export function meaning({ key: pressed, code, ctrlKey, metaKey, altKey, shiftKey
   return Object.hasOwn(COMMANDS, lower) ? { command: COMMANDS[lower] } : null;
 }
 
-/** What a digit makes of those typed before it: the numbers of the boxes that are now certain, and
- *  the digits of a number that may go on. A digit that cannot belong to the number before it ends
+/** A digit after those typed before it: the numbers of the boxes that are now certain, and the
+ *  digits of a number that is perhaps unfinished. A digit that cannot belong to the number before it ends
  *  that number and begins the next one. */
 export function typeDigit(typed, digit, count) {
   const number = Number(typed + digit);

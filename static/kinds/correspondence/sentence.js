@@ -49,7 +49,7 @@ function showWord(page, state, word, button) {
   button.replaceChildren(text, ...marks(page, answer, isSuggested));
 }
 
-/** What stands under a word: its boxes' numbers or its kind, and the same for who only hears it. */
+/** The marks under a word: its boxes' numbers or its kind, and a text for screen readers. */
 function marks(page, answer, isSuggested) {
   const shown = boxesIn(answer).map((value) => numberChip(page, value));
   if (answer && shown.length === 0) shown.push(span("kind", page.texts[answer] ?? answer));

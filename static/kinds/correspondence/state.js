@@ -1,4 +1,4 @@
-// What a worker has linked so far, and what is chosen now. Every change makes a new state.
+// The worker's links so far, and the chosen word and boxes. Every change makes a new state.
 // An answer is a field's value: "" (none yet), "box:3 box:8", or a kind such as "scene".
 
 import { boxBelow } from "./geometry.js";

@@ -3,7 +3,7 @@
 import { filled } from "../texts.js";
 import { boxesIn, toDo } from "./state.js";
 
-/** What a word was given: "box 2, Dress", "the scene as a whole", or an empty string. */
+/** The answer to a word: "box 2, Dress", "the scene as a whole", or an empty string. */
 export function describe(answer, page) {
   const boxes = boxesIn(answer).map((value) => nameOf(page, value));
   if (boxes.length > 0) {
@@ -25,7 +25,7 @@ export function quote(words, page) {
   return filled(page.texts.quoted, { words: text });
 }
 
-/** What to do next, given what is chosen. */
+/** The next step, given the chosen word and box. */
 export function prompt(state, page) {
   if (state.words.length > 0) {
     return filled(page.texts.whichBoxes, { words: quote(state.words, page) });
@@ -41,7 +41,7 @@ export function progress(state, page) {
   return filled(page.progress, { done: total - toDo(state, page.suggested).length, total });
 }
 
-/** What a change did, for those who do not see it; empty if no answer changed. */
+/** The effect of a change, for screen readers; empty if no answer changed. */
 export function report(before, after, page) {
   const places = [...page.words.keys()];
   const words = places.filter((word) => before.answers[word] !== after.answers[word]);
@@ -55,7 +55,7 @@ export function report(before, after, page) {
   return said.join(" ");
 }
 
-/** What keeps the answer from being sent; empty if nothing does. */
+/** The reason why the answer cannot be sent; empty if it can. */
 export function missing(state, page) {
   const left = toDo(state, page.suggested);
   if (left.length === 0) return "";
