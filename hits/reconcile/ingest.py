@@ -25,7 +25,7 @@ from hits.reconcile import reading
 from hits.reconcile.reading import HitReader, listed_values
 from hits.reconcile.run import Run, ShareWork, held_shares, hit_name, in_shares
 from hits.reconcile.storing import numbers_by_hit
-from hits.reconcile.unknown import Unknown
+from hits.reconcile.unknown import UnknownHits
 from hits.services.hit_pages import close_pages
 from shared.database.transactions import batches
 
@@ -81,7 +81,7 @@ def _close_lapsed(run: Run) -> None:
     close_pages(read.lapsed(run.at).values_list("pk", flat=True))
 
 
-class _Stored:
+class _StoredNumbers:
     """The numbers of a campaign's stored assignments and open pages, by HIT, before a listing."""
 
     def __init__(self, run: Run) -> None:
@@ -112,7 +112,7 @@ def _ingest_all(run: Run) -> None:
     The marketplace lists the HITs of the whole account. The list is read until all HITs of the
     campaign were found. Every LIST_TO_THE_END_EVERY it is read to its end, to find unknown HITs.
     """
-    awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), _Stored(run)
+    awaited, unknown, stored = _AwaitedHits(run.campaign), UnknownHits(run), _StoredNumbers(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
     with HitReader(run) as reader:
@@ -134,7 +134,7 @@ def _ingest_all(run: Run) -> None:
 
 
 def _ingest_page(
-    run: Run, reader: HitReader, page: Iterable[tuple[Hit, ListedHit]], stored: _Stored
+    run: Run, reader: HitReader, page: Iterable[tuple[Hit, ListedHit]], stored: _StoredNumbers
 ) -> None:
     """Read the HITs of one page of the list that differ from what is stored."""
     unchanged = []
@@ -154,7 +154,7 @@ def _is_full_list_due(run: Run) -> bool:
     return not full_lists.filter(started_at__lte=run.at).exists()
 
 
-class _Awaited:
+class _AwaitedHits:
     """The campaign's HITs that were not found in the list yet.
 
     Planned HITs are found by the token of the call that creates them: the call may have succeeded

@@ -19,7 +19,7 @@ from hits.reconcile.hit_types import ensure_hit_type
 from hits.reconcile.run import Done, Run, hit_name
 
 
-class Unknown:
+class UnknownHits:
     """Adopts or closes listed HITs that are not among the campaign's known ones."""
 
     def __init__(self, run: Run) -> None:
