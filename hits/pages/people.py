@@ -64,10 +64,12 @@ class GroupForm(forms.Form):
 
     name = forms.CharField(max_length=100, help_text="As people see it.")
     organizer = forms.CharField(
-        label="Who asks", max_length=200, help_text="A person or an institution, as people read it."
+        label="Organiser",
+        max_length=200,
+        help_text="A person or an institution, as people read it.",
     )
     purpose = forms.CharField(
-        label="What for",
+        label="Purpose",
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What people do, and what their work is used for.",

@@ -111,7 +111,7 @@ class NewWorkersForm(forms.Form):
         min_value=0,
         max_value=MOST_APPROVED,
         initial=0,
-        help_text="A history to begin with. nocaps' requirements ask for 5000.",
+        help_text="A history to begin with. nocaps' requirements ask for 5,000.",
     )
     rate = WholeNumberField(
         label="Approval rate in percent", min_value=1, max_value=100, initial=100
@@ -215,10 +215,10 @@ class GroupForm(_LanguageForm):
         max_length=100, help_text="As people see it, such as “Photographs for the course, 2026”."
     )
     organizer = forms.CharField(
-        label="Who asks", max_length=200, help_text="A person or an institution."
+        label="Organiser", max_length=200, help_text="A person or an institution."
     )
     purpose = forms.CharField(
-        label="What for",
+        label="Purpose",
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What people do, and what their work is used for.",

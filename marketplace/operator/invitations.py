@@ -112,7 +112,7 @@ def studies(request: OperatorRequest) -> HttpResponse:
         "studies",
         form,
         make=make,
-        texts=("created a study", "{name}", "Study created. Give the panel its address."),
+        texts=("created a study", "{name}", "Study created. Give its address to the panel."),
         rows=Study.objects.select_related("hit_type").annotate(
             joined=Count("participations"),
             completed=Count("participations", filter=Q(participations__completed_at__isnull=False)),

@@ -174,7 +174,7 @@ class PanelPlanForm(forms.Form):
 
 
 class PlacesForm(forms.Form):
-    places = WholeNumberField(label="Places in all", min_value=1, max_value=MOST_PLACES)
+    places = WholeNumberField(label="Places in total", min_value=1, max_value=MOST_PLACES)
 
 
 class RejectionForm(forms.Form):

@@ -34,8 +34,8 @@ def sign_operator_in(page: Page, url: str, password: str, name: str) -> None:
 def create_group(page: Page, name: str, title: str, share: int) -> str:
     """Create a group with the tasks of this title on the operator's pages; return its link."""
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_label("Who asks").fill("Dr. Example, University of Somewhere")
-    page.get_by_label("What for").fill("We study how people describe photographs.")
+    page.get_by_label("Organiser").fill("Dr. Example, University of Somewhere")
+    page.get_by_label("Purpose").fill("We study how people describe photographs.")
     page.get_by_label("Contact").fill("lab@university.example")
     page.get_by_label("Consent text").fill(CONSENT)
     page.get_by_role("button", name="Create group").click()
