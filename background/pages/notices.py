@@ -22,7 +22,7 @@ class NoticeForm(forms.Form):
         choices=notice_choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Send me an e-mail if",
+        label="Send me an e-mail when",
     )
 
 

@@ -207,7 +207,7 @@ class RewardForm(ChangeForm):
 
 
 class ShareForm(ChangeForm):
-    value = Percent(label="Share of all answers that a person checks, in per cent")
+    value = Percent(label="New share, in per cent")
 
     @staticmethod
     def present(campaign: Campaign) -> object:

@@ -36,7 +36,7 @@ def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list
     flags = [
         _pasted(text, conduct, limits),
         _inserted(text, conduct, "not_typed", "unaccounted", "No input event accounts for"),
-        _inserted(text, conduct, "bulk_insertion", "inserted", "Inserted at once was"),
+        _inserted(text, conduct, "bulk_insertion", "inserted", "One insertion accounts for"),
         _typing(text, conduct),
         _hasty(text, conduct, config),
         _left(conduct),

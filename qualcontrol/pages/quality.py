@@ -103,7 +103,7 @@ def _trial(review: Review, answers: str) -> str:
 class DecisionFilters(FilterForm):
     act = choice("Decision", Act.choices)
     worker = search("Worker", max_length=10, placeholder="W-…")
-    actor = search("By", max_length=150, placeholder="user name, campaign or command")
+    actor = search("By", max_length=150, placeholder="user name")
     reason = search("Reason contains")
     since = day("From")
     until = day("To")

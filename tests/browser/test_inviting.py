@@ -77,7 +77,7 @@ def test_inviting_is_one_page_and_one_sign_in_leads_to_the_other_site_and_back(
     page.get_by_role("link", name=campaign.slug, exact=True).click()
 
     page.wait_for_url(f"{site}/campaigns/{campaign.slug}/")
-    expect(page.get_by_role("heading", name="How people get in")).to_be_visible()
+    expect(page.get_by_role("heading", name="How people join")).to_be_visible()
 
 
 def test_after_an_exclusion_that_leaves_too_few_the_overview_asks_for_one_more(

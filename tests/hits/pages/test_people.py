@@ -140,7 +140,7 @@ def test_the_page_counts_what_came_and_leads_to_what_is_next(client, campaign, p
     polled = shown(client, page).select_one("#needed")
 
     wanted = 4 * campaign.config.wanted
-    assert f"1 of {wanted} wanted captions have come." in " ".join(polled.text.split())
+    assert f"1 of {wanted} wanted captions have been submitted." in " ".join(polled.text.split())
     assert polled.select_one("a")["href"] == campaign.get_absolute_url()
 
 
