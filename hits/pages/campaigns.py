@@ -254,7 +254,7 @@ def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
             title,
             round(index * width, 3),
             100 - height,
-            round(width * 0.9, 3),
+            round(max(width * 0.9, width - 1), 3),
             height,
             title.rpartition(": ")[0],
             values[index],
