@@ -84,7 +84,7 @@ def test_an_error_of_a_step_is_in_sight_at_its_field(page: Page, draft, size):
         page.get_by_label(label).fill(entry)
         with page.expect_response(lambda answer: answer.status == 422):
             page.locator("#step-form .actions button").first.click()
-        expect(page.locator(f"#errors-{name} .error")).to_be_in_viewport()
+        expect(page.locator(f"#id_{name}_error .error")).to_be_in_viewport()
         expect(page.get_by_label(label)).to_be_focused()
 
 

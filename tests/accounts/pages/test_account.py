@@ -61,6 +61,13 @@ def test_a_user_who_is_not_staff_changes_the_password(client, user):
     assert page.context["user"] == user
 
 
+def test_a_field_names_its_error_to_screen_readers(client):
+    page = change(client, old="wrong").content.decode()
+
+    assert 'aria-describedby="id_old_password_error"' in page
+    assert '<div id="id_old_password_error">' in page
+
+
 def test_sessions_in_other_browsers_end(client, user):
     other = Client()
     other.force_login(user)

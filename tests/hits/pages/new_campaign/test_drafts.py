@@ -197,7 +197,7 @@ def test_entries_are_stored_and_checked_while_they_are_typed(signed_in, draft):
 
     draft.refresh_from_db()
     assert answer.status_code == 200
-    assert "already exists" in page.find(id="errors-name").text
+    assert "already exists" in page.find(id="id_name_error").text
     assert draft.unfinished == {"name": "Busy Streets"}
     typed(signed_in, draft, "task", name="Street Scenes")
     draft.refresh_from_db()

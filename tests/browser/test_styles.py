@@ -1,0 +1,26 @@
+"""Lists as the requester site's style sheet shows them."""
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def style(page: Page, site: str, markup: str, selector: str, name: str) -> str:
+    """The value that the style sheet gives the property of an element in the markup."""
+    page.goto(f"{site}/sign-in/")
+    page.evaluate("(markup) => { document.querySelector('main').innerHTML = markup }", markup)
+    return page.locator(selector).evaluate("(one, name) => getComputedStyle(one)[name]", name)
+
+
+def test_the_captions_of_a_comparison_have_the_letters_that_its_votes_name(page: Page, site: str):
+    captions = '<ol class="captions" type="A"><li>A dog.</li></ol>'
+
+    assert style(page, site, captions, "li", "listStyleType") == "upper-alpha"
+
+
+def test_a_long_name_in_a_gallery_ends_with_an_ellipsis(page: Page, site: str):
+    gallery = '<ol class="gallery"><li><p class="cut">0123456789</p></li></ol>'
+
+    # Only a block cuts its text with an ellipsis.
+    assert style(page, site, gallery, "p", "display") == "block"
