@@ -97,7 +97,7 @@ def judge_by_keys(page: Page, *keys: str) -> None:
 def test_a_reviewers_day(page, site, sign_in, campaign):
     sign_in(UserFactory(username="reviewer"))
     open_queue(page, site, campaign)
-    page.get_by_role("link", name="All that help").click()
+    page.get_by_role("link", name="All useful checks").click()
     expect(to_go(page, 9)).to_be_visible()
 
     for left in range(8, 1, -1):
