@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from django.db import transaction
+from django.db.models import F, QuerySet
 
 from annotate.models import ClassName, ObjectClass
 from annotate.services.bulk import Counts, Target, load, take_turns
@@ -40,6 +41,34 @@ def import_class_names(*, path: Path, language: str, progress: Progress = no_pro
     rows = [(object_class, tag, name) for object_class, name in names.items()]
     new, changed = load(NAMES, lambda: iter(rows))
     return Counts(len(rows) + skipped, new, changed, skipped)
+
+
+def take_names(classes: QuerySet[ObjectClass]) -> None:
+    """Give those of the classes that have no names those that were imported for their labels.
+
+    Of COCO's labels, which another file may give to other classes, only if the English name is
+    the same.
+    """
+    new = defaultdict(list)
+    for number, label, english in classes.filter(names=None).values_list("pk", "label", "name"):
+        new[_identity(label, english)].append(number)
+    named = ClassName.objects.filter(object_class__label__in=classes.values("label"))
+    # Those of the shared classes come last, and win.
+    by_owner = named.order_by(F("object_class__team").desc(nulls_last=True))
+    rows = by_owner.values_list("object_class__label", "object_class__name", "language", "name")
+    names = {
+        (number, language): name
+        for label, english, language, name in rows
+        for number in new[_identity(label, english)]
+    }
+    ClassName.objects.bulk_create(
+        ClassName(object_class_id=number, language=language, name=name)
+        for (number, language), name in names.items()
+    )
+
+
+def _identity(label: str, english: str) -> str:
+    return label + english.casefold() if label.startswith("coco:") else label
 
 
 def _names(file: CsvFile) -> tuple[dict[int, str], int]:

@@ -25,6 +25,7 @@ from annotate.models import (
     ObjectClass,
 )
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
+from annotate.services.class_names import take_names
 from annotate.services.published import published_kept
 from annotate.services.selections import recount_all_pools, recount_pools
 from corpora.datasets import coco, openimages
@@ -128,6 +129,8 @@ def import_classes(
 
 def _load_classes(classes: list[tuple[Any, ...]], team: Team | None) -> Counts:
     counts = _counted(CLASSES.owned_by(team), [(_key(team), *row) for row in classes])
+    if counts.new:
+        take_names(ObjectClass.objects.filter(team=team))
     moved = _take_own_classes(team) if team and counts.new else 0
     if counts.changed or moved:
         recount_all_pools(team)

@@ -16,6 +16,7 @@ from annotate.images import files as image_files
 from annotate.images.files import BrokenImage
 from annotate.models import Box, Image, ImageSource, ObjectClass
 from annotate.services.bulk import take_turns
+from annotate.services.class_names import take_names
 from annotate.services.images import BrokenFile, files_below
 from annotate.services.imports import check_owner, check_split
 from annotate.services.published import published_kept
@@ -364,10 +365,11 @@ def _classes_named(names: Iterable[str], split: str, team: Team | None) -> dict[
         for object_class in sorted(usable, key=lambda one: one.pk not in used):
             if object_class.name.casefold() in wanted:
                 by_name.setdefault(object_class.name.casefold(), object_class)
-    for small, name in wanted.items():
-        if small not in by_name:
-            label = f"own:{hashlib.sha256(small.encode()).hexdigest()[:KEY_LENGTH]}"
-            by_name[small] = ObjectClass.objects.create(team=team, label=label, name=name)
+    missing = {small: name for small, name in wanted.items() if small not in by_name}
+    for small, name in missing.items():
+        label = f"own:{hashlib.sha256(small.encode()).hexdigest()[:KEY_LENGTH]}"
+        by_name[small] = ObjectClass.objects.create(team=team, label=label, name=name)
+    take_names(ObjectClass.objects.filter(pk__in=[by_name[small].pk for small in missing]))
     return by_name
 
 

@@ -1,5 +1,6 @@
 """Names of classes in other languages: imported, and shown as keywords."""
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from annotate.models import ClassName
 from annotate.queries.keywords import names_in, task_keywords
+from annotate.services import imports
 from annotate.services.campaigns import create_campaign
 from tests.factories import (
     BoxFactory,
@@ -17,6 +19,7 @@ from tests.factories import (
     HitTypeFactory,
     ImageFactory,
     SelectionFactory,
+    TeamFactory,
     config,
 )
 
@@ -68,6 +71,40 @@ def test_an_english_name_finds_each_class_that_has_it(classes, imported):
     imported("class;name\nDOG;Hund\n")
 
     assert names_in("de") == {classes["dog"].pk: "Hund", classes["coco dog"].pk: "Hund"}
+
+
+def test_names_reach_classes_of_the_same_label_that_a_team_imports_later(
+    classes, imported, tmp_path
+):
+    imported("/m/0bt9lr,Hund\ndog,Hund\n")
+    team = TeamFactory()
+    table = tmp_path / "classes.csv"
+    table.write_text("/m/0bt9lr,Hound\n/m/01mqdt,Sign\n")
+
+    imports.import_classes(path=table, team=team)
+
+    assert names_in("de") == {
+        classes["dog"].pk: "Hund",
+        classes["coco dog"].pk: "Hund",
+        team.object_classes.get(label="/m/0bt9lr").pk: "Hund",
+    }
+
+
+@pytest.mark.parametrize(("name", "found"), [("Dog", {"Hund"}), ("bridge", set())])
+def test_a_category_of_another_coco_file_has_the_names_of_its_number_if_it_is_called_alike(
+    classes, imported, tmp_path, name, found
+):
+    imported("dog,Hund\n")
+    team = TeamFactory()
+    file = tmp_path / "coco.json"
+    image = {"id": 7, "width": 10, "height": 10, "file_name": "7.jpg"}
+    categories = [{"id": 18, "name": name}]
+    file.write_text(json.dumps({"images": [image], "categories": categories, "annotations": []}))
+
+    imports.import_coco(path=file, split="own", team=team)
+
+    names = ClassName.objects.filter(object_class__team=team)
+    assert set(names.values_list("name", flat=True)) == found
 
 
 def test_rows_of_unknown_classes_are_counted(classes, imported):

@@ -11,7 +11,7 @@ from annotate.exports.provenance import license_name
 from annotate.images.copies import copy_name, copy_storage, make_copies
 from annotate.images.files import file_path
 from annotate.kinds.exporting import content_of, write_export
-from annotate.models import Box, Image, ImageSource, ObjectClass, Task
+from annotate.models import Box, ClassName, Image, ImageSource, ObjectClass, Task
 from annotate.services import own_images, selections
 from annotate.services.campaigns import create_campaign
 from annotate.services.imports import import_coco
@@ -338,6 +338,18 @@ def test_a_table_again_adds_nothing_after_a_class_of_the_same_name_was_imported(
 
     assert counts.boxes == 0
     assert Box.objects.count() == 1
+
+
+def test_a_class_that_another_team_has_named_too_has_its_names_in_other_languages(folder):
+    photograph(folder / "a.jpg")
+    facts = table(folder, "file_name,class\na.jpg,Kettle\n")
+    import_folder(folder, split="theirs", table=facts, team=TeamFactory())
+    ClassName.objects.create(object_class=ObjectClass.objects.get(), language="de", name="Kessel")
+    mine = TeamFactory()
+
+    import_folder(folder, table=facts, team=mine)
+
+    assert [named.name for named in mine.object_classes.get().names.all()] == ["Kessel"]
 
 
 def test_file_names_are_compared_whatever_way_accents_are_written(folder):
