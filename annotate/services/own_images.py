@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
@@ -37,7 +38,8 @@ NAME_TAKEN = (
 
 
 class OwnFile(NamedTuple):
-    """A file to import, the name that its image gets, and where it was fetched from."""
+    """A file to import, the name that its image gets, and where it was fetched from: if another
+    image has the name, the host of this address comes before it."""
 
     path: Path
     name: str
@@ -180,6 +182,8 @@ class _Importer:
         if sha256 in self._names:
             self._count_known(file.name, self._names[sha256])
             return
+        if comparable(file.name) in self._taken and file.url:
+            file = file._replace(name=f"{urlsplit(file.url).netloc}/{file.name}")
         if comparable(file.name) in self._taken:
             raise BrokenImage(NAME_TAKEN)
         self._waiting.append(self._stored(file, content, sha256))

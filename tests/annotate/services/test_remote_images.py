@@ -111,6 +111,27 @@ def test_images_at_urls_are_imported_with_their_source(site, listing):
 
 
 @pytest.mark.django_db
+def test_images_of_the_same_path_at_two_hosts_are_both_imported(site, tmp_path):
+    with serving() as other:
+        site.files = {"/a.jpg": photograph("red", "JPEG")}
+        other.files = {"/a.jpg": photograph("blue", "JPEG")}
+        file = tmp_path / "urls.txt"
+        file.write_text(f"{site.url}/a.jpg\n{other.url}/a.jpg\n")
+
+        said = [import_urls(file), import_urls(file)]
+
+    images = dict(Image.objects.values_list("file_name", "url"))
+    assert images == {
+        "a.jpg": f"{site.url}/a.jpg",
+        f"{other.url.removeprefix('http://')}/a.jpg": f"{other.url}/a.jpg",
+    }
+    assert [text.splitlines()[0] for text in said] == [
+        "2 images imported, 0 were there already.",
+        "0 images imported, 2 were there already.",
+    ]
+
+
+@pytest.mark.django_db
 def test_each_address_is_fetched_once(site, listing):
     site.files = {"/a.jpg": photograph(form="JPEG")}
     file = listing("/a.jpg", "/a.jpg")
