@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { problem, summary } from "../../static/annotate/upload.js";
+import { mount, problem, summary } from "../../static/annotate/upload.js";
 
 const files = (...sizes) => sizes.map((size) => ({ file: { size }, path: "a" }));
 const limits = { mostFiles: 2, mostMegabytes: 10 };
@@ -18,4 +18,31 @@ test("uploads within the limits have no problem", () => {
 test("too many files and too many bytes are named", () => {
   assert.match(problem(files(1, 1, 1), limits), /3 files are too many/);
   assert.match(problem(files(10_000_001), limits), /more than 10 MB/);
+});
+
+/** A form for photographs, with what its parts do of a page. */
+function formWith(photographs) {
+  const part = () => ({ value: "", addEventListener: () => {}, files: [] });
+  const parts = Object.fromEntries(
+    ["drop", "drop-hint", "files", "folder", "state", "progress", "chosen"].map((name) => [`[data-${name}]`, part()]),
+  );
+  parts["[data-files]"].files = photographs;
+  return {
+    dataset: { mostFiles: "2", mostMegabytes: "10" },
+    querySelector: (selector) => parts[selector] ?? part(),
+    addEventListener: () => {},
+  };
+}
+
+test("photographs that were chosen before the script was there are counted", () => {
+  const photograph = { name: "a.jpg", size: 1_500_000 };
+  const early = formWith([photograph]);
+  const many = formWith([photograph, photograph, photograph]);
+  const empty = formWith([]);
+
+  [early, many, empty].forEach(mount);
+
+  const chosen = (form) => form.querySelector("[data-chosen]").value;
+  assert.deepEqual([early, empty].map(chosen), ["1 file, 1.5 MB", ""]);
+  assert.match(many.querySelector("[data-state]").value, /3 files are too many/);
 });
