@@ -196,7 +196,10 @@ def _sampled(campaign: Campaign, verdicts: Verdicts) -> Iterator[Sampled]:
 
 
 def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
-    """{reviewer: verdict} for each response with several judgements."""
+    """{reviewer: verdict} for each response with several judgements.
+
+    Also for those that wait for a third one: all of these are disagreements.
+    """
     of_campaign = Judgement.objects.filter(spot_check__campaign=campaign)
     others = Judgement.objects.filter(spot_check=OuterRef("spot_check")).exclude(pk=OuterRef("pk"))
     judgements = of_campaign.filter(Exists(others)).order_by("spot_check", "pk")

@@ -128,6 +128,7 @@ def test_quality_tells_how_far_the_reviewers_agree(campaign):
 
     found = quality_report(campaign).agreement
 
+    # The first response, which the reviewers disagree about, has no verdict yet.
     assert found.pairs == 4
     assert found.kappa == pytest.approx(0)
     assert found.alpha is not None
