@@ -28,6 +28,9 @@ _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Kh
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
 # ICU divides these scripts by dictionary in every locale.
 _LOCALE = "en"
+# It reads the dictionary at the first text that needs it, and may divide this text otherwise than
+# later: `ー犬` into one word, and then into two.
+list(WordBreaker("犬猫", _LOCALE))
 
 
 class Token(NamedTuple):

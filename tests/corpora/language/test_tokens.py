@@ -1,6 +1,8 @@
 """Splitting captions into words, in any script."""
 
 import json
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -73,6 +75,15 @@ def test_the_pieces_number_the_words_in_their_order(text):
 )
 def test_texts_are_divided_into_words(text, expected):
     assert written(text) == expected
+
+
+@pytest.mark.slow
+def test_the_first_text_of_a_process_has_the_same_words_as_later():
+    code = "from corpora.language.tokens import written; print(written('ー犬'), written('ー犬'))"
+
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert told.stdout == "['ー', '犬'] ['ー', '犬']\n"
 
 
 def test_offsets_count_code_points():
