@@ -147,7 +147,7 @@ def check_widths(own: Matrix | None, second: Matrix | None) -> None:
 def results_of(path: Path, dataset: Dataset) -> dict[int, str]:
     """A caption for each image that has references; raises MalformedFile and WrongResults."""
     results = read_results(path)
-    described = {dataset.images[caption.image].number for caption in dataset.captions}
+    described = {dataset.images[place].number for place in dataset.image_of[dataset.references]}
     others = {image.number for image in dataset.images} - described
     check_images(results, wanted=described, without=others, name=str(path))
     return results

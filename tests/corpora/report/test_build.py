@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from annotate.models import Box, Campaign, ObjectClass
 from annotate.services.reports import create_report, report_folder
+from corpora.commands.report import results_of
 from corpora.report.build import make_report, write_report
 from corpora.report.captions_file import read_dataset
-from corpora.report.dataset import Corpus
+from corpora.report.dataset import Corpus, Dataset, ReportCaption, ReportImage
 from corpora.report.sections import SECTIONS
 from corpora.report.sections.base import Inputs
 from qualcontrol.services.releasing import release_campaign
@@ -390,6 +391,15 @@ def test_results_of_other_images_are_refused(captions, tmp_path, images, reason)
 
     with pytest.raises(CommandError, match=reason):
         call_command("report", str(captions), out=tmp_path / "out", results=results)
+
+
+def test_results_may_leave_out_an_image_that_has_only_a_human_baseline(tmp_path):
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{"image_id": 1, "caption": CAPTION}]))
+    captions = [ReportCaption(0, CAPTION), ReportCaption(1, CAPTION, is_extra=True)]
+    dataset = Dataset("v1", [ReportImage(1), ReportImage(2)], captions)
+
+    assert results_of(results, dataset) == {1: CAPTION}
 
 
 def test_every_section_is_drawn_when_all_files_are_given(tmp_path):
