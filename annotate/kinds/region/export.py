@@ -39,8 +39,9 @@ def regions_file(
     width and height in pixels, null if the image's size is not known."""
     images = [(image.number, image.record) for image in released(release, once=True)]
     ids = licence_ids(record for _, record in images)
-    names = dict(release.images.values_list("record__region__class", "record__region__name"))
-    categories = {label: number for number, label in enumerate(sorted(names), start=1)}
+    # By label and name: a team's own category can have the number of another dataset's.
+    classes = release.images.values_list("record__region__class", "record__region__name")
+    categories = {named: number for number, named in enumerate(sorted({*classes}), start=1)}
     yield from json_file(
         {
             "info": describe(release, "captions of regions of images"),
@@ -55,15 +56,15 @@ def regions_file(
                 for number, record in images
             ),
             "categories": [
-                {"id": categories[label], "name": names[label], "label": label}
-                for label in categories
+                {"id": number, "name": name, "label": label}
+                for (label, name), number in categories.items()
             ],
             "annotations": (
                 {
                     "id": caption.id,
                     "image_id": caption.region["image_id"],
                     "region_id": caption.number,
-                    "category_id": categories[caption.region["class"]],
+                    "category_id": categories[caption.region["class"], caption.region["name"]],
                     "bbox": caption.bbox,
                     "area": caption.bbox and round(caption.bbox[2] * caption.bbox[3], 2),
                     "iscrowd": 0,

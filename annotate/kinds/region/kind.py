@@ -133,7 +133,8 @@ def choose(boxes: Iterable[NumberedBox], rules: Region) -> list[NumberedBox]:
     """
     kept = [box for box in boxes if _is_wanted(box, rules)]
     if "duplicates" in rules.leave_out:
-        kept = [*{_edges(box): box for box in reversed(kept)}.values()][::-1]
+        firsts = {_edges(box): box for box in reversed(kept)}
+        kept = [box for box in kept if firsts[_edges(box)] is box]
     if "nested" in rules.leave_out:
         kept = [box for box in kept if not any(_is_inside(box, other) for other in kept)]
     return kept

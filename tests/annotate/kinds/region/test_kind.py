@@ -111,6 +111,13 @@ def test_the_section_chooses_among_the_verified_boxes(make, image, rules, expect
     assert names(make(region=rules)) == expected
 
 
+def test_regions_stay_in_order_if_a_later_box_has_the_edges_of_the_first(make, image):
+    for name, edges in (("Apple", LARGE), ("Bat", INNER), ("Cat", LARGE)):
+        box(image, name, edges)
+
+    assert names(make()) == ["Apple", "Bat"]
+
+
 def test_a_campaign_needs_a_region_and_has_no_baseline(make, image):
     box(image, "Dog", SMALL)
 
@@ -222,6 +229,21 @@ def test_regions_json_is_in_cocos_form(release, tmp_path):
     assert first["bbox"] == [40.0, 20.0, 60.0, 30.0]
     assert (first["area"], first["caption"]) == (1800.0, "Caption 0 of region 1.")
     assert (last["image_id"], last["region_id"], last["bbox"]) == (2, 3, None)
+
+
+def test_regions_json_tells_classes_of_two_datasets_with_the_same_number_apart(image, make):
+    dog = box(image, "Dog", INNER).object_class
+    bridge = ClassFactory(name="Bridge", label=dog.label, team=TeamFactory())
+    BoxFactory(image=image, object_class=bridge)
+    for task in make().tasks.all():
+        ResponseFactory(task=task, text="It stands in the shade.")
+    release = release_campaign(campaign=Campaign.objects.get(), name="r1", seed=1, at=NOON)
+
+    data = json.loads("".join(KIND.files["regions.json"](release)))
+
+    categories = {each["id"]: each["name"] for each in data["categories"]}
+    named = [categories[each["category_id"]] for each in data["annotations"]]
+    assert named == ["Bridge", "Dog"]
 
 
 def test_regions_json_names_image_files_as_their_dataset_does(image, make):
