@@ -46,8 +46,8 @@ def import_class_names(*, path: Path, language: str, progress: Progress = no_pro
 def take_names(classes: QuerySet[ObjectClass]) -> None:
     """Give those of the classes that have no names those that were imported for their labels.
 
-    Of COCO's labels, which another file may give to other classes, only if the English name is
-    the same.
+    Of COCO's labels, which are numbers that another file may give to other classes, only if the
+    English name is the same.
     """
     new = defaultdict(list)
     for number, label, english in classes.filter(names=None).values_list("pk", "label", "name"):
@@ -68,14 +68,19 @@ def take_names(classes: QuerySet[ObjectClass]) -> None:
 
 
 def _identity(label: str, english: str) -> str:
+    """What is the same of classes of several teams that are the same."""
     return label + english.casefold() if label.startswith("coco:") else label
 
 
 def _names(file: CsvFile) -> tuple[dict[int, str], int]:
     """The names by the class's primary key, and the number of rows of unknown classes."""
     labels, classes = defaultdict(list), defaultdict(list)
-    for number, label, name in ObjectClass.objects.values_list("pk", "label", "name"):
-        labels[label].append(number)
+    identities: dict[str, str] = {}
+    shared_first = ObjectClass.objects.order_by(F("team").asc(nulls_first=True), "pk")
+    for number, label, name in shared_first.values_list("pk", "label", "name"):
+        identity = _identity(label, name)
+        if identities.setdefault(label, identity) == identity:
+            labels[label].append(number)
         classes[name.casefold()].append(number)
     names: dict[int, str] = {}
     skipped = 0

@@ -339,14 +339,15 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
 
 def _check_renamed(path: Path, split: str, content: coco.Instances, team: Team | None) -> None:
     """Raise MalformedFile if a class of another split's boxes would get another name: files of two
-    datasets often number their own categories from 1."""
+    datasets often number their own categories from 1. Own photographs can have such boxes, too."""
     existing = ObjectClass.objects.filter(team=team, label__in=content.classes)
     renamed = {
         object_class.pk: object_class
         for object_class in existing
         if content.classes[object_class.label] != object_class.name
     }
-    others = Box.objects.filter(object_class__in=renamed, image__source=ImageSource.COCO)
+    sources = (ImageSource.COCO, ImageSource.OWN)
+    others = Box.objects.filter(object_class__in=renamed, image__source__in=sources)
     used = others.exclude(image__split=split).select_related("image").first() if renamed else None
     if used is not None:
         label, name = renamed[used.object_class_id].label, renamed[used.object_class_id].name

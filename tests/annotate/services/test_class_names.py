@@ -90,6 +90,17 @@ def test_names_reach_classes_of_the_same_label_that_a_team_imports_later(
     }
 
 
+def test_a_number_of_coco_names_no_other_category_of_a_team(classes, imported):
+    team = TeamFactory()
+    bridge = ClassFactory(label="coco:18", name="bridge", team=team)
+    same = ClassFactory(label="coco:18", name="dog", team=TeamFactory())
+
+    imported("coco:18,Hund\n")
+
+    assert names_in("de") == {classes["coco dog"].pk: "Hund", same.pk: "Hund"}
+    assert not bridge.names.exists()
+
+
 @pytest.mark.parametrize(("name", "found"), [("Dog", {"Hund"}), ("bridge", set())])
 def test_a_category_of_another_coco_file_has_the_names_of_its_number_if_it_is_called_alike(
     classes, imported, tmp_path, name, found

@@ -7,11 +7,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 
-from annotate.models import Box, Image, ObjectClass
+from annotate.models import Box, Image, ImageSource, ObjectClass
 from annotate.queries.keywords import keywords
 from annotate.services import imports, selections
 from corpora.reading.files import MalformedFile
-from tests.factories import NOON
+from tests.factories import NOON, BoxFactory, ImageFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -125,6 +125,19 @@ def test_a_class_keeps_its_name_while_boxes_of_another_split_have_it(write, cont
 
     assert ObjectClass.objects.get(label="coco:18").name == "puppy"
     assert not Image.objects.filter(split="mine").exists()
+
+
+def test_a_class_keeps_its_name_while_boxes_of_own_photographs_have_it(write, content):
+    content["annotations"].pop(0)
+    imports.import_coco(path=write(content), split="val2017")
+    dog = ObjectClass.objects.get(name="dog")
+    photograph = ImageFactory(source=ImageSource.OWN, split="mine")
+    BoxFactory(image=photograph, object_class=dog)
+    content["categories"][1]["name"] = "truck"
+    content["images"][0]["id"] = content["annotations"][0]["image_id"] = 5
+
+    with pytest.raises(MalformedFile, match="category 18 is called 'truck', and 'dog' in the "):
+        imports.import_coco(path=write(content), split="test2017")
 
 
 @pytest.mark.parametrize(
