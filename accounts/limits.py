@@ -12,8 +12,9 @@ from typing import Any
 from axes.handlers.database import AxesDatabaseHandler
 from django.conf import settings
 from django.core.cache import cache
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.problems import is_api, problem_response
@@ -88,8 +89,11 @@ class SignInLimits(AxesDatabaseHandler):  # type: ignore[misc]  # django-axes ha
         Sign-in is locked at 1 or more (AXES_FAILURE_LIMIT).
         """
         counts = self.get_user_attempts(request, credentials)
+        # Later ones are of a clock that was ahead.
+        is_recent = Q(attempt_time__lt=timezone.now() + settings.AXES_COOLOFF_TIME)
         return max(
-            (attempts.aggregate(sum=Sum("failures_since_start"))["sum"] or 0) // limit
+            (attempts.filter(is_recent).aggregate(sum=Sum("failures_since_start"))["sum"] or 0)
+            // limit
             for attempts, limit in zip(counts, settings.SIGN_IN_LIMITS, strict=True)
         )
 

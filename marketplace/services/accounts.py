@@ -295,7 +295,9 @@ def count_attempt(*, what: str, who: str, most: int, at: datetime) -> Attempt:
     above the limit are not recorded: further attempts neither fill the table nor prolong the wait.
     """
     key = _key(what, who)
-    recent = Attempt.objects.filter(key=key, made_at__gt=at - settings.ATTEMPTS_WITHIN)
+    within = settings.ATTEMPTS_WITHIN
+    # Later ones are of a clock that was ahead.
+    recent = Attempt.objects.filter(key=key, made_at__gt=at - within, made_at__lt=at + within)
     if recent.count() < most:
         attempt = Attempt.objects.create(key=key, made_at=at)
         if recent.count() <= most:

@@ -278,6 +278,13 @@ def test_attempts_beyond_the_limit_fill_no_table_and_prolong_no_wait(client, set
     count_attempt(what="sign-in as", who="Ada", most=3, at=at)
 
 
+def test_attempts_of_a_clock_that_was_ahead_lock_nobody(settings):
+    count = {"what": "sign-in as", "who": "Ada", "most": 1}
+    count_attempt(**count, at=clock.now() + timedelta(days=365))
+
+    count_attempt(**count, at=clock.now())
+
+
 @pytest.mark.parametrize(
     "name", ["\N{CYRILLIC SMALL LETTER A}da", "Ad\N{GREEK SMALL LETTER ALPHA}"]
 )
