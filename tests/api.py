@@ -1,4 +1,4 @@
-"""A client of the requester site's API, and what tests send with it."""
+"""Clients of the requester site and of its API, and what tests send with them."""
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -7,6 +7,18 @@ from django.utils import timezone
 from accounts.services.api_tokens import issue_token
 from tests import pictures
 from tests.factories import CampaignFactory, ResponseFactory, TaskFactory, UserFactory
+
+
+@pytest.fixture
+def user():
+    return UserFactory()
+
+
+@pytest.fixture
+def signed_in(client, user):
+    """A user's browser."""
+    client.force_login(user)
+    return client
 
 
 @pytest.fixture

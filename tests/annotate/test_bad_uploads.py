@@ -18,7 +18,6 @@ from django.utils import timezone
 from accounts.services.api_tokens import issue_token
 from annotate.models import Image
 from background.models import Job, JobStatus
-from tests.factories import UserFactory
 from tests.jobs import run_jobs
 from tests.pictures import photograph
 from tests.threads import at_once
@@ -37,11 +36,6 @@ def folders(tmp_path, settings, monkeypatch):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-
-
-@pytest.fixture
-def user():
-    return UserFactory()
 
 
 @pytest.fixture

@@ -39,12 +39,6 @@ def response():
     return found[0]
 
 
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
-
-
 def places(page, text):
     """The language and the direction of each place of a page that has the text."""
     soup = BeautifulSoup(page, "html.parser")

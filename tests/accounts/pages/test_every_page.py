@@ -3,15 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from tests.factories import CampaignFactory, UserFactory
+from tests.factories import CampaignFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
 
 
 def test_the_pages_allow_no_inline_script_or_style(signed_in):

@@ -4,16 +4,8 @@ import pytest
 
 from background.models import JobStatus
 from tests.api import send
-from tests.factories import (
-    CampaignFactory,
-)
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
 
 
 def test_a_job_is_cancelled_and_repeated(api, complete_campaign):

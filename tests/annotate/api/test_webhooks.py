@@ -3,16 +3,8 @@
 import pytest
 
 from tests.api import send
-from tests.factories import (
-    CampaignFactory,
-)
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot", budget="50.00")
 
 
 def test_a_webhook_is_added_changed_tested_and_removed(api, campaign):

@@ -39,12 +39,6 @@ def release():
     return release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
 
-@pytest.fixture
-def signed_in(client):
-    client.force_login(UserFactory())
-    return client
-
-
 def test_a_releases_page_shows_its_captions_and_its_files(
     signed_in, release, django_assert_max_num_queries
 ):

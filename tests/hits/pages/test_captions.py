@@ -29,11 +29,6 @@ def reader(client):
     client.force_login(UserFactory())
 
 
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot")
-
-
 def text_of(answer):
     assert answer.status_code == 200
     return answer.content.decode()

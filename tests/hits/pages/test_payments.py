@@ -35,11 +35,6 @@ def user(client):
     return found
 
 
-@pytest.fixture
-def campaign():
-    return CampaignFactory(slug="pilot")
-
-
 def worker_of(campaign, **assignment):
     """A worker with a submitted assignment and its response."""
     hit_type = campaign.hit_types.first() or HitTypeFactory(campaign=campaign)

@@ -26,7 +26,6 @@ from tests.factories import (
     HitTypeFactory,
     ResponseFactory,
     TaskFactory,
-    UserFactory,
     make_campaign,
 )
 from tests.races import while_open
@@ -48,11 +47,6 @@ def test_amounts_added_at_once_are_all_added_and_logged():
     campaign.refresh_from_db()
     assert campaign.budget == 14
     assert campaign.decisions.filter(act=Act.BUDGET).count() == 4
-
-
-@pytest.fixture
-def user():
-    return UserFactory()
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ ANSWERS_SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("question_
 
 
 @pytest.fixture
-def client(marketplace):
-    return marketplace.requester()
-
-
-@pytest.fixture
 def hit_type_id(client):
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id, MaxAssignments=3)

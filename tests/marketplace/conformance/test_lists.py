@@ -8,11 +8,6 @@ pytestmark = pytest.mark.one_database
 
 
 @pytest.fixture
-def client(marketplace):
-    return marketplace.requester()
-
-
-@pytest.fixture
 def made(client):
     hit_type_id = create_hit_type(client)
     return [create_hit(client, hit_type_id)["HITId"] for _ in range(25)]

@@ -11,11 +11,6 @@ from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_ty
 pytestmark = pytest.mark.one_database
 
 
-@pytest.fixture
-def client(marketplace):
-    return marketplace.requester()
-
-
 def test_an_assignment_id_can_come_again_with_another_worker(marketplace, client):
     """Conformance check 48."""
     marketplace.choose(MTURK_REISSUE_ASSIGNMENT_IDS=True)

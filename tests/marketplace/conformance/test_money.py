@@ -9,11 +9,6 @@ pytestmark = pytest.mark.one_database
 REASON = "Not a sentence."
 
 
-@pytest.fixture
-def client(marketplace):
-    return marketplace.requester()
-
-
 def submitted(marketplace, client, *, max_assignments: int = 1, **hit_type) -> tuple:
     """A HIT with one submitted assignment: type, id, worker, assignment."""
     hit_type_id = create_hit_type(client, **hit_type)

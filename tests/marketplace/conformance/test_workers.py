@@ -12,11 +12,6 @@ pytestmark = pytest.mark.one_database
 HIDE = "DiscoverPreviewAndAccept"
 
 
-@pytest.fixture
-def client(marketplace):
-    return marketplace.requester()
-
-
 def new_qualification(client, name: str = "", **properties) -> str:
     answer = client.create_qualification_type(
         Name=name or f"Excluded {uuid.uuid4()}",
