@@ -9,14 +9,13 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from corpora.captioners.matching import Pair
 from corpora.errors import DomainError
-from corpora.evaluation.references import image_id
 from corpora.evaluation.results import listed
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import read_json
+from corpora.reading.json_files import numbered, read_json
 
 
 class Described(NamedTuple):
@@ -34,28 +33,21 @@ def read_captions(path: Path) -> list[Described]:
     caption's id is its place in it, from 0.
     """
     content = read_json(path)
-    entries = content.get("annotations") if isinstance(content, dict) else content
-    if not isinstance(entries, list):
-        raise MalformedFile(path, "it has no list `annotations`: is it a captions file?")
-    if not entries:
-        raise MalformedFile(path, "it has no caption")
     has_ids = isinstance(content, dict)
-    captions = [_caption(path, place, entry, has_ids) for place, entry in enumerate(entries)]
+    rows = content.get("annotations") if has_ids else content
+    if not isinstance(rows, list):
+        raise MalformedFile(path, "it has no list `annotations`: is it a captions file?")
+    if not rows:
+        raise MalformedFile(path, "it has no caption")
+    captions = []
+    for place, entry in enumerate(numbered(path, rows, "annotations" if has_ids else "")):
+        number, text = entry.whole("id") if has_ids else place, entry.values.get("caption")
+        if not isinstance(text, str):
+            raise entry.wrong(f"caption {short(text)} is not a text")
+        captions.append(Described(number, entry.whole("image_id"), text))
     if len({caption.id for caption in captions}) < len(captions):
         raise MalformedFile(path, "two captions have the same id")
     return captions
-
-
-def _caption(path: Path, place: int, entry: Any, has_id: bool) -> Described:
-    named = f"caption {place}"
-    if not isinstance(entry, dict):
-        raise MalformedFile(path, f"{named}: {short(entry)} is not a JSON object")
-    number = image_id(path, f"{named}, id", entry.get("id")) if has_id else place
-    image = image_id(path, f"{named}, image_id", entry.get("image_id"))
-    text = entry.get("caption")
-    if not isinstance(text, str):
-        raise MalformedFile(path, f"{named}: {short(text)} is not a text")
-    return Described(number, image, text)
 
 
 class SharedImages(DomainError):

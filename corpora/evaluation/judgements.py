@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpora.errors import DomainError
-from corpora.evaluation.references import image_id
 from corpora.language.english import words
 from corpora.language.text import normalise
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import entries, is_number
+from corpora.reading.json_files import JsonEntry, entries, is_number
 from corpora.reading.tables import CsvFile, open_csv
 
 # Keys of a rating, and columns of `scores.csv`, that are neither a criterion nor a metric.
@@ -49,52 +48,47 @@ def captions_in(path: Path, content: Mapping[str, Any]) -> list[Caption]:
     MalformedFile.
     """
     read = _compared if "comparisons" in content else _rated
-    captions = sorted(
-        read(path, dict(content)), key=lambda caption: (caption.image, caption.source)
-    )
+    captions = sorted(read(path, content), key=lambda caption: (caption.image, caption.source))
     if not criteria_of(captions):
         raise MalformedFile(path, "it has no captions that people rated")
     return captions
 
 
-def _compared(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
-    for number, (place, entry) in enumerate(entries(path, content, "comparisons")):
-        image = image_id(path, place, entry.get("image_id"))
-        votes = _ratings(path, place, entry.get("votes"))
+def _compared(path: Path, content: Mapping[str, Any]) -> Iterator[Caption]:
+    for number, entry in enumerate(entries(path, content, "comparisons")):
+        image, votes = entry.whole("image_id"), _ratings(entry, entry.values.get("votes"))
         for side, sign in (("a", 1), ("b", -1)):
-            shown = entry.get(side)
+            shown = entry.values.get(side)
             if not isinstance(shown, dict) or not isinstance(shown.get("text"), str):
-                raise MalformedFile(
-                    path, f"{place}: `{side}` has the text and sources of a caption"
-                )
+                raise entry.wrong(f"`{side}` has the text and sources of a caption")
             sources = shown.get("sources", [])
             if not isinstance(sources, list) or not all(isinstance(n, str) for n in sources):
-                raise MalformedFile(path, f"{place}: `sources` of `{side}` is a list of names")
+                raise entry.wrong(f"`sources` of `{side}` is a list of names")
             ratings = {name: [sign * (EVEN - v) for v in given] for name, given in votes.items()}
             for source in sources:
                 yield Caption(image, source, shown["text"], ratings, number)
 
 
-def _rated(path: Path, content: dict[str, Any]) -> Iterator[Caption]:
-    for place, entry in entries(path, content, "captions"):
-        image = image_id(path, place, entry.get("image_id"))
-        ratings = _ratings(path, place, entry.get("ratings", [entry.get("scores")]))
-        sources = entry.get("sources")
+def _rated(path: Path, content: Mapping[str, Any]) -> Iterator[Caption]:
+    for entry in entries(path, content, "captions"):
+        image, values = entry.whole("image_id"), entry.values
+        ratings = _ratings(entry, values.get("ratings", [values.get("scores")]))
+        sources = values.get("sources")
         if not isinstance(sources, dict) or not all(isinstance(t, str) for t in sources.values()):
-            raise MalformedFile(path, f"{place}: `sources` has the text of each source")
+            raise entry.wrong("`sources` has the text of each source")
         for source, text in sources.items():
             yield Caption(image, source, text, ratings)
 
 
-def _ratings(path: Path, place: str, given: Any) -> dict[str, list[float]]:
+def _ratings(entry: JsonEntry, given: Any) -> dict[str, list[float]]:
     by_criterion: dict[str, list[float]] = {}
     for rating in given if isinstance(given, list) else [given]:
         if not isinstance(rating, dict):
-            raise MalformedFile(path, f"{place}: {short(rating)} is no rating")
+            raise entry.wrong(f"{short(rating)} is no rating")
         for name, value in rating.items():
             if name != WORKER and value is not None:
                 if not is_number(value):
-                    raise MalformedFile(path, f"{place}: {short(value)} is not a finite number")
+                    raise entry.wrong(f"{short(value)} is not a finite number")
                 by_criterion.setdefault(name, []).append(value)
     return by_criterion
 

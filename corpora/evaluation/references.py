@@ -2,30 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from corpora.datasets.coco import OF_REGION, describes_region
 from corpora.errors import DomainError
 from corpora.language.languages import ENGLISH, checked_tag
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import entries, read_coco
-
-Entry = tuple[str, dict[str, Any]]
+from corpora.reading.json_files import JsonEntry, entries, read_coco
 
 
 def in_language(
-    path: Path, annotations: Iterable[Entry], wanted: str | None
-) -> tuple[list[Entry], str | None]:
+    path: Path, annotations: Iterable[JsonEntry], wanted: str | None
+) -> tuple[list[JsonEntry], str | None]:
     """The annotations of the wanted language, and this language; None if the file names none.
 
     Without a wanted language the file must be in one. Annotations that name no language are of any.
     Raises MalformedFile, also for a caption of a region.
     """
     every = list(annotations)
-    for place, entry in every:
-        if describes_region(entry):
-            raise MalformedFile(path, f"{place}: {OF_REGION}")
-    tags = [_tag(path, place, entry.get("language")) for place, entry in every]
+    for entry in every:
+        if describes_region(entry.values):
+            raise entry.wrong(OF_REGION)
+    tags = [_tag(entry) for entry in every]
     named = sorted({tag for tag in tags if tag})
     if wanted is None and len(named) > 1:
         raise MalformedFile(
@@ -39,13 +37,14 @@ def in_language(
     return kept, wanted
 
 
-def _tag(path: Path, place: str, value: Any) -> str | None:
+def _tag(entry: JsonEntry) -> str | None:
+    value = entry.values.get("language")
     if value is None:
         return None
     try:
         return checked_tag(value)
     except (TypeError, ValueError) as error:
-        raise MalformedFile(path, f"{place}: language {short(value)} is no tag") from error
+        raise entry.wrong(f"language {short(value)} is no tag") from error
 
 
 class NoReferences(DomainError):
@@ -100,31 +99,18 @@ def read_references(path: Path, language: str | None = None) -> References:
     content = read_coco(path)
     captions: dict[int, list[str]] = {}
     subsets: dict[int, str] = {}
-    for place, image in entries(path, content, "images"):
-        number = image_id(path, place, image.get("id"))
+    for image in entries(path, content, "images"):
+        number = image.whole("id")
         if number in captions:
-            raise MalformedFile(path, f"{place}: the image {number} occurs twice")
+            raise image.wrong(f"the image {number} occurs twice")
         captions[number] = []
-        if image.get("domain"):
-            subsets[number] = _text(path, f"{place}, domain", image["domain"])
-    annotations = entries(path, content, "annotations") if captions else []
+        if image.values.get("domain"):
+            subsets[number] = image.text("domain")
+    annotations = entries(path, content, "annotations") if captions else ()
     chosen, found_language = in_language(path, annotations, language)
-    for place, annotation in chosen:
-        number = image_id(path, f"{place}, image_id", annotation.get("image_id"))
+    for annotation in chosen:
+        number = annotation.whole("image_id")
         if number not in captions:
-            raise MalformedFile(path, f"{place}: there is no image {number}")
-        captions[number].append(_text(path, f"{place}, caption", annotation.get("caption")))
+            raise annotation.wrong(f"there is no image {number}")
+        captions[number].append(annotation.text("caption"))
     return make_references(captions, subsets, name=str(path), language=found_language or ENGLISH)
-
-
-def image_id(path: Path, place: str, value: Any) -> int:
-    """The id of an image, a whole number; raises MalformedFile."""
-    if type(value) is not int:
-        raise MalformedFile(path, f"{place}: {short(value)} is not a whole number")
-    return value
-
-
-def _text(path: Path, place: str, value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise MalformedFile(path, f"{place}: {short(value)} is not a text")
-    return value

@@ -3,9 +3,9 @@
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpora.reading.files import MalformedFile, count_lines, open_text, short
 
@@ -89,13 +89,45 @@ def read_coco(path: Path) -> dict[str, Any]:
     return content
 
 
-def entries(path: Path, content: dict[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a list, each with its place for error messages; raises MalformedFile."""
+class JsonEntry(NamedTuple):
+    """An object of a list in a file, and its place for error messages."""
+
+    path: Path
+    place: str
+    values: dict[str, Any]
+
+    def wrong(self, reason: str) -> MalformedFile:
+        """The error to raise about the entry."""
+        return MalformedFile(self.path, f"{self.place}: {reason}")
+
+    def whole(self, key: str) -> int:
+        """The whole number from 0 under this key; raises MalformedFile."""
+        value = self.values.get(key)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise self.wrong(f"{key} {short(value)} is not a whole number from 0")
+        return value
+
+    def text(self, key: str) -> str:
+        """The text under this key, which is not blank; raises MalformedFile."""
+        value = self.values.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(f"{key} {short(value)} is not a text")
+        return value
+
+
+def entries(path: Path, content: Mapping[str, Any], key: str) -> Iterator[JsonEntry]:
+    """The objects of the list under this key; raises MalformedFile."""
     rows = content.get(key)
     if not isinstance(rows, list):
         raise MalformedFile(path, f"it has no list `{key}`: is it a file in COCO form?")
-    named = [(f"{key}[{number}]", entry) for number, entry in enumerate(rows)]
-    for place, entry in named:
-        if not isinstance(entry, dict):
-            raise MalformedFile(path, f"{place}: {short(entry)} is not a JSON object")
-    return named
+    return numbered(path, rows, key)
+
+
+def numbered(path: Path, rows: Iterable[Any], name: str = "") -> Iterator[JsonEntry]:
+    """The objects of a list; raises MalformedFile at one that is none."""
+    for number, values in enumerate(rows):
+        place = f"{name}[{number}]"
+        if not isinstance(values, dict):
+            raise MalformedFile(path, f"{place}: {short(values)} is not a JSON object")
+        named = f"{place} (id {short(values['id'])})" if "id" in values else place
+        yield JsonEntry(path, named, values)

@@ -8,7 +8,6 @@ instances file with the same image ids.
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from corpora.evaluation.references import in_language
 from corpora.language.languages import ENGLISH
 from corpora.language.text import MOST_CHARACTERS
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import entries, read_coco
+from corpora.reading.json_files import JsonEntry, entries, read_coco
 from corpora.report.dataset import Dataset, ReportCaption, ReportImage, of_english_alone
 from corpora.report.sections.base import Matrix
 from corpora.selection.domains import DomainTable, preset
@@ -52,19 +51,18 @@ def read_dataset(
     content = read_coco(path)
     classes_of = _read_boxes(boxes) if boxes else None
     images: dict[int, ReportImage] = {}
-    for place, entry in entries(path, content, "images"):
-        number = _number(path, place, entry, "id")
+    for entry in entries(path, content, "images"):
+        number = entry.whole("id")
         if number in images:
-            raise MalformedFile(path, f"{place}: the image {number} occurs twice")
-        images[number] = _image(path, place, entry, classes_of)
+            raise entry.wrong(f"the image {number} occurs twice")
+        images[number] = _image(entry, classes_of)
     if classes_of is not None and not classes_of.keys() & images.keys():
         raise WrongDataset(f"{boxes}: it has no image of {path}.")
     ordered = list(images.values())
     places = {number: index for index, number in enumerate(images)}
     chosen, found_language = in_language(path, entries(path, content, "annotations"), language)
     captions = sorted(
-        (_caption(path, place, entry, places) for place, entry in chosen),
-        key=lambda caption: caption.image,
+        (_caption(entry, places) for entry in chosen), key=lambda caption: caption.image
     )
     lacks = _lacks(path.stem, ordered, captions, classes_of) | of_english_alone(
         path.stem, found_language or ENGLISH
@@ -89,56 +87,43 @@ def _lacks(
     return {key: LACKS[key].format(name=name) for key in LACKS if not has[key]}
 
 
-def _image(path: Path, place: str, entry: dict[str, Any], boxes: Boxes | None) -> ReportImage:
-    subset = entry.get("domain") or ""
+def _image(entry: JsonEntry, boxes: Boxes | None) -> ReportImage:
+    number, subset = entry.whole("id"), entry.values.get("domain") or ""
     if not isinstance(subset, str) or len(subset) > 100:
-        raise MalformedFile(path, f"{place}: domain {short(subset)} is not the name of a subset")
-    classes = None if boxes is None else boxes.get(entry["id"], ())
-    return ReportImage(entry["id"], classes, subset)
+        raise entry.wrong(f"domain {short(subset)} is not the name of a subset")
+    return ReportImage(number, None if boxes is None else boxes.get(number, ()), subset)
 
 
-def _caption(
-    path: Path, place: str, entry: dict[str, Any], places: Mapping[int, int]
-) -> ReportCaption:
-    number, text = _number(path, place, entry, "image_id"), entry.get("caption")
+def _caption(entry: JsonEntry, places: Mapping[int, int]) -> ReportCaption:
+    number, text = entry.whole("image_id"), entry.text("caption")
     if number not in places:
-        raise MalformedFile(path, f"{place}: there is no image {number}")
-    if not isinstance(text, str) or not text.strip():
-        raise MalformedFile(path, f"{place}: there is no caption")
+        raise entry.wrong(f"there is no image {number}")
     if len(text) > MOST_CHARACTERS:
-        reason = f"the caption has {len(text):,} characters, more than {MOST_CHARACTERS:,}"
-        raise MalformedFile(path, f"{place}: {reason}")
-    worker, primed = entry.get("worker"), entry.get("primed")
+        raise entry.wrong(
+            f"the caption has {len(text):,} characters, more than {MOST_CHARACTERS:,}"
+        )
+    worker, primed = entry.values.get("worker"), entry.values.get("primed")
     if worker is not None and type(worker) is not int:
-        raise MalformedFile(path, f"{place}: worker {short(worker)} is not a whole number")
+        raise entry.wrong(f"worker {short(worker)} is not a whole number")
     if primed is not None and type(primed) is not bool:
-        raise MalformedFile(path, f"{place}: primed {short(primed)} is neither true nor false")
+        raise entry.wrong(f"primed {short(primed)} is neither true nor false")
     return ReportCaption(places[number], text, worker, primed)
 
 
 def _read_boxes(path: Path) -> Boxes:
     """The class name of each box by its image's id."""
     content = read_coco(path)
-    names: dict[int, str] = {}
-    for place, entry in entries(path, content, "categories"):
-        name = entry.get("name")
-        if not isinstance(name, str) or not name.strip():
-            raise MalformedFile(path, f"{place}: there is no name")
-        names[_number(path, place, entry, "id")] = name.strip()
+    names = {
+        entry.whole("id"): entry.text("name").strip()
+        for entry in entries(path, content, "categories")
+    }
     boxes: dict[int, list[str]] = defaultdict(list)
-    for place, entry in entries(path, content, "annotations"):
-        category = _number(path, place, entry, "category_id")
+    for entry in entries(path, content, "annotations"):
+        category = entry.whole("category_id")
         if category not in names:
-            raise MalformedFile(path, f"{place}: there is no category {category}")
-        boxes[_number(path, place, entry, "image_id")].append(names[category])
+            raise entry.wrong(f"there is no category {category}")
+        boxes[entry.whole("image_id")].append(names[category])
     return {number: tuple(classes) for number, classes in boxes.items()}
-
-
-def _number(path: Path, place: str, entry: dict[str, Any], key: str) -> int:
-    value = entry.get(key)
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise MalformedFile(path, f"{place}: {key} {short(value)} is not a whole number from 0")
-    return value
 
 
 def read_features(path: Path, dataset: Dataset) -> Matrix:

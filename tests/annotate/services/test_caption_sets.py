@@ -145,7 +145,7 @@ def test_a_name_that_another_import_takes_meanwhile_is_refused(write):
     ("images", "captions", "message"),
     [
         ([(1, None)], [(1, 9, "A dog.")], "there is no image 9"),
-        ([(1, None)], [(1, 1, "  ")], "there is no caption"),
+        ([(1, None)], [(1, 1, "  ")], "caption '  ' is not a text"),
         ([(1, None)], [(1, 1, "\u200b\u200d")], "caption of image 1 has no character that"),
         ([(1, None)], [(1, 1, "A dog."), (1, 1, "A cat.")], "the id was used before"),
         ([(1, "a"), (1, "b")], [], "the id was used before"),

@@ -186,9 +186,9 @@ def test_a_wrong_entry_is_named_and_nothing_is_kept(write, content, listing, cha
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"images": None}, "there is no list of images"),
-        ({"annotations": {}}, "there is no list of annotations"),
-        ({"categories": ["cat"]}, r"categories\[0\]: is not an object"),
+        ({"images": None}, "it has no list `images`"),
+        ({"annotations": {}}, "it has no list `annotations`"),
+        ({"categories": ["cat"]}, r"categories\[0\]: 'cat' is not a JSON object"),
     ],
 )
 def test_a_file_of_another_form_is_refused(write, content, change, reason):
@@ -197,7 +197,7 @@ def test_a_file_of_another_form_is_refused(write, content, change, reason):
 
 
 def test_a_list_at_the_top_is_refused(write):
-    with pytest.raises(MalformedFile, match="an object with images and annotations"):
+    with pytest.raises(MalformedFile, match="a file in COCO form is one JSON object"):
         imports.import_coco(path=write([]), split="val2017")
 
 

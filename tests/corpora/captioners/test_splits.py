@@ -333,7 +333,7 @@ def test_a_missing_model_is_named_and_not_downloaded():
         ([], "it has no caption"),
         ([[]], "is not a JSON object"),
         ({"annotations": [{"id": 1, "image_id": "1", "caption": ""}]}, "'1' is not a whole number"),
-        ({"annotations": [{"image_id": 1, "caption": ""}]}, "caption 0, id: None"),
+        ({"annotations": [{"image_id": 1, "caption": ""}]}, r"annotations\[0\]: id None"),
         ([{"image_id": 1, "caption": 5}], "5 is not a text"),
         ({"annotations": [{"id": 1, "image_id": 1, "caption": "a"}] * 2}, "the same id"),
     ],

@@ -205,8 +205,11 @@ def test_results_are_compared_with_references_that_have_no_content_words(tmp_pat
         ('{"images": [{"id": 1}]}', "no list `annotations`"),
         ('{"images": [{"id": true}], "annotations": []}', "not a whole number"),
         ('{"images": [{"id": 1}, {"id": 1}], "annotations": []}', "occurs twice"),
-        ('{"images": [{"id": 1}], "annotations": [{"image_id": 2}]}', "there is no image 2"),
-        ('{"images": [{"id": 1}], "annotations": [{"image_id": 1}]}', "there is no caption"),
+        (
+            '{"images": [{"id": 1}], "annotations": [{"image_id": 2, "caption": "A dog."}]}',
+            "there is no image 2",
+        ),
+        ('{"images": [{"id": 1}], "annotations": [{"image_id": 1}]}', "caption None is not a text"),
         ('{"images": [{"id": NaN}], "annotations": []}', "whole number"),
     ],
 )
