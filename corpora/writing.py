@@ -51,17 +51,13 @@ class File(NamedTuple):
     chunks: Iterator[bytes]
 
 
-class FolderInUse(DomainError):
-    """The folder has other files, or another export is writing to it."""
-
-
 def write_folder(
     files: Iterable[File], out: Path, *, replaces: Replaces, progress: Progress = lambda _: None
 ) -> list[str]:
     """Write the files into a folder and return their names; `progress` gets numbers of bytes.
 
     The folder appears complete or not at all. It must be new, empty, or an earlier export that may
-    be replaced. Raises FolderInUse otherwise, and DomainError if it cannot be written.
+    be replaced. Raises DomainError otherwise, and if it cannot be written.
     """
     out = out.resolve()
     try:
@@ -77,17 +73,17 @@ def write_folder(
 
 
 def check_free(out: Path, replaces: Replaces) -> None:
-    """Raise FolderInUse unless the folder is new, empty, or an export that may be replaced."""
+    """Raise DomainError unless the folder is new, empty, or an export that may be replaced."""
     if os.path.ismount(out):
-        raise FolderInUse(f"{out} is a mount point. Name a folder in it, such as {out / 'v1'}.")
+        raise DomainError(f"{out} is a mount point. Name a folder in it, such as {out / 'v1'}.")
     if Path.cwd().is_relative_to(out):
         # It would be replaced, and the shell would stay in a folder that is deleted.
-        raise FolderInUse(f"You are in {out}. Name a folder in it, such as {out / 'v1'}.")
+        raise DomainError(f"You are in {out}. Name a folder in it, such as {out / 'v1'}.")
     if out.exists() and not out.is_dir():
-        raise FolderInUse(f"{out} is a file. Name a folder that is new or empty.")
+        raise DomainError(f"{out} is a file. Name a folder that is new or empty.")
     if others := _others(out, replaces):
         named = ", ".join(others[:NAMED]) + (", …" if len(others) > NAMED else "")
-        raise FolderInUse(
+        raise DomainError(
             f"{out} has other files ({named}), so nothing was written. Name a folder that is new "
             "or empty, or one with an earlier export of the same release in the same format."
         )
@@ -125,7 +121,7 @@ def _unfinished(out: Path) -> Iterator[Path]:
 
 
 def _lock(handle: int, folder: Path, out: Path) -> None:
-    """Lock the folder, which the system unlocks when the process ends; raises FolderInUse."""
+    """Lock the folder, which the system unlocks when the process ends; raises DomainError."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Another process may have moved the folder to its place before it was locked here.
@@ -133,7 +129,7 @@ def _lock(handle: int, folder: Path, out: Path) -> None:
     except (BlockingIOError, FileNotFoundError):
         is_same = False
     if not is_same:
-        raise FolderInUse(f"Another export writes to {out} now. Wait until it has ended.")
+        raise DomainError(f"Another export writes to {out} now. Wait until it has ended.")
 
 
 def _empty(folder: Path) -> None:

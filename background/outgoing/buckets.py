@@ -15,10 +15,6 @@ from corpora.errors import DomainError, one_line
 SCHEME = "s3://"
 
 
-class BucketFailed(DomainError):
-    """The bucket could not be listed."""
-
-
 class BucketFile(NamedTuple):
     bucket: str
     key: str
@@ -31,15 +27,15 @@ class BucketFile(NamedTuple):
 
 def bucket_of(address: str) -> tuple[str, str]:
     """The bucket and the beginning of the keys of an address such as s3://bucket/folder. Raises
-    BucketFailed."""
+    DomainError."""
     bucket, _, prefix = address.removeprefix(SCHEME).partition("/")
     if not address.startswith(SCHEME) or not bucket:
-        raise BucketFailed(f"{address} is not an address such as s3://bucket/folder.")
+        raise DomainError(f"{address} is not an address such as s3://bucket/folder.")
     return bucket, prefix
 
 
 def files_in(address: str) -> Iterator[BucketFile]:
-    """The files of a folder of a bucket, in the order of their keys. Raises BucketFailed."""
+    """The files of a folder of a bucket, in the order of their keys. Raises DomainError."""
     bucket, prefix = bucket_of(address)
     # A folder does not include another one whose name begins with its name.
     prefix = f"{prefix.rstrip('/')}/" if prefix else ""
@@ -50,7 +46,7 @@ def files_in(address: str) -> Iterator[BucketFile]:
                 if not entry["Key"].endswith("/"):
                     yield BucketFile(bucket, entry["Key"], entry["Size"])
     except (BotoCoreError, ClientError) as error:
-        raise BucketFailed(f"{address} cannot be listed: {one_line(error)}") from error
+        raise DomainError(f"{address} cannot be listed: {one_line(error)}") from error
 
 
 def read_file(file: BucketFile) -> bytes:

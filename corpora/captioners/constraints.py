@@ -22,10 +22,6 @@ OVERLAP = 0.85
 MOST = 3
 
 
-class CircularHierarchy(DomainError):
-    """A class is above itself."""
-
-
 class Candidate(NamedTuple):
     """A box that may become a constraint; edges are fractions of the image.
 
@@ -62,7 +58,7 @@ def excluded_by_name(classes: Mapping[str, str]) -> dict[str, str]:
 def levels(relations: Iterable[tuple[str, str]]) -> dict[str, int]:
     """The level of each class in a hierarchy of (parent, child): 0 for the top.
 
-    A class with several parents has the level of its longest path. Raises CircularHierarchy.
+    A class with several parents has the level of its longest path. Raises DomainError.
     """
     parents: dict[str, set[str]] = {}
     for parent, child in relations:
@@ -74,7 +70,7 @@ def levels(relations: Iterable[tuple[str, str]]) -> dict[str, int]:
             level_of[label] = 1 + max((level_of[parent] for parent in above), default=-1)
     except CycleError as error:
         circle = " > ".join(reversed(error.args[1]))
-        raise CircularHierarchy(
+        raise DomainError(
             f"The class hierarchy has a circle: {circle}. Correct the hierarchy file and import "
             "it again."
         ) from error

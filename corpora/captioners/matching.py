@@ -32,10 +32,6 @@ from corpora.language.word_forms import word_forms
 from corpora.reading.files import MalformedFile, open_text, short
 
 
-class UnknownPair(DomainError):
-    """There is no pair of this name."""
-
-
 class PartOfSpeech(Enum):
     ADJECTIVE = "adjective"
     NOUN = "noun"
@@ -76,12 +72,12 @@ def all_pairs() -> tuple[Pair, ...]:
 
 
 def pairs_named(names: Iterable[str]) -> tuple[Pair, ...]:
-    """The pairs with these names, all if there are no names; raises UnknownPair."""
+    """The pairs with these names, all if there are no names; raises DomainError."""
     wanted = list(names)
     by_name = {pair.name: pair for pair in all_pairs()}
     for name in wanted:
         if name not in by_name:
-            raise UnknownPair(f"There is no pair {name!r}. Pairs: {', '.join(by_name)}.")
+            raise DomainError(f"There is no pair {name!r}. Pairs: {', '.join(by_name)}.")
     return tuple(by_name[name] for name in dict.fromkeys(wanted)) or all_pairs()
 
 
@@ -269,10 +265,6 @@ CONLLU_COLUMNS = 10
 SENTENCE_ID = re.compile(r"# sent_id = (\d+)(?:[-.]\d+)?\s*")
 
 
-class NoParser(DomainError):
-    """spaCy or its model is not installed."""
-
-
 def read_conllu(path: Path) -> dict[int, list[Sentence]]:
     """The sentences of each caption by the caption's id; raises MalformedFile.
 
@@ -327,7 +319,7 @@ def _node(path: Path, row: str, line: int) -> Node | None:
 
 
 def spacy_parser(model: str) -> Callable[[Iterable[str]], Iterator[list[Sentence]]]:
-    """A function that parses texts with a spaCy model; raises NoParser.
+    """A function that parses texts with a spaCy model; raises DomainError.
 
     The model must be installed. Nothing is downloaded.
     """
@@ -336,9 +328,9 @@ def spacy_parser(model: str) -> Callable[[Iterable[str]], Iterator[list[Sentence
 
         language = spacy.load(model)
     except ImportError as error:
-        raise NoParser("spaCy is not installed. Install it with `pip install spacy`.") from error
+        raise DomainError("spaCy is not installed. Install it with `pip install spacy`.") from error
     except OSError as error:
-        raise NoParser(
+        raise DomainError(
             f"spaCy has no model {model!r}. Install the model's package, or use --parses."
         ) from error
 

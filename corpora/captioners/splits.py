@@ -50,10 +50,6 @@ def read_captions(path: Path) -> list[Described]:
     return captions
 
 
-class SharedImages(DomainError):
-    """The captions for evaluation are not all of other images."""
-
-
 class Occurrences(NamedTuple):
     """For each image the number of its captions with each pair, and the number of its captions."""
 
@@ -110,13 +106,13 @@ def hold_out(
     Training has the images of which no caption has the pair. If `evaluation` has captions of other
     images, validation has the remaining images, and evaluation those of `evaluation` with the pair.
     Otherwise a share of the remaining images is drawn for validation, and evaluation has the rest.
-    Raises SharedImages if `evaluation` has an image of `captions`.
+    Raises DomainError if `evaluation` has an image of `captions`.
     """
     held_out = captions.images_with(pair)
     training = sorted(captions.captions.keys() - set(held_out))
     if evaluation is not None:
         if shared := sorted(captions.captions.keys() & evaluation.captions.keys()):
-            raise SharedImages(
+            raise DomainError(
                 "The captions for evaluation must be of other images. Both files have images "
                 f"{listed(shared)}."
             )

@@ -8,9 +8,10 @@ from typing import Any
 from tqdm import tqdm
 
 from corpora.commands import WrongOptions, checked_language
+from corpora.errors import DomainError
 from corpora.evaluation.results import check_images, read_results
 from corpora.report.build import make_report, write_report
-from corpora.report.captions_file import WrongDataset, read_dataset, read_features
+from corpora.report.captions_file import read_dataset, read_features
 from corpora.report.dataset import Dataset
 from corpora.report.sections import SECTIONS
 from corpora.report.sections.base import Inputs, Matrix
@@ -136,9 +137,9 @@ def read_rest(own: Dataset, second: Dataset | None, options: Mapping[str, Any]) 
 
 
 def check_widths(own: Matrix | None, second: Matrix | None) -> None:
-    """Raise WrongDataset if the features of the two datasets are of different models."""
+    """Raise DomainError if the features of the two datasets are of different models."""
     if own is not None and second is not None and own.shape[1] != second.shape[1]:
-        raise WrongDataset(
+        raise DomainError(
             f"The rows of --features have {own.shape[1]:,} numbers, and those of "
             f"--against-features {second.shape[1]:,}. Both must come from one model."
         )

@@ -37,10 +37,6 @@ HELP = (
 Found = Iterator[tuple[Described, set[str]]]
 
 
-class ParseMissing(DomainError):
-    """A caption has no sentence in the file of parses."""
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "captions", type=Path, metavar="CAPTIONS.json", help="captions in COCO form"
@@ -151,12 +147,12 @@ def occurrences_in(
 def by_conllu(captions: Iterable[Described], pairs: Sequence[Pair], path: Path) -> Found:
     """Each caption with the names of its pairs, by the parses in a CoNLL-U file.
 
-    Raises ParseMissing if a caption has none.
+    Raises DomainError if a caption has none.
     """
     parses = read_conllu(path)
     for caption in captions:
         if caption.id not in parses:
-            raise ParseMissing(f"{path} has no sentence for caption {caption.id}.")
+            raise DomainError(f"{path} has no sentence for caption {caption.id}.")
         yield caption, pairs_in_parses(parses[caption.id], pairs)
 
 

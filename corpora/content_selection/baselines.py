@@ -147,10 +147,6 @@ BY_ORDER = {"bigram", "combined"}
 Rankings = Mapping[str, Sequence[str]]
 
 
-class UnfitParts(DomainError):
-    """The descriptions do not match the boxes, or the two parts have images in common."""
-
-
 class Curve(NamedTuple):
     """A baseline's scores for k = 1 to MOST_BOXES, and the k that was best on development data."""
 
@@ -181,8 +177,8 @@ def run_baselines(
     """Score every baseline on `gold`, with priors and best k from `development`.
 
     `mentions` are the mentions of development images in their order. Without them, there is no
-    `bigram` and no `combined` baseline. Raises UnfitParts, and NothingToScore if one of the two
-    parts has no description.
+    `bigram` and no `combined` baseline. Raises DomainError, also if one of the two parts
+    has no description.
     """
     check_parts(gold, development, boxes)
     learnt = Learnt(count_labels(development, boxes), None)
@@ -197,17 +193,17 @@ def run_baselines(
 
 
 def check_parts(gold: Gold, development: Gold, boxes: BoxesOfImages) -> None:
-    """Raise UnfitParts if the two parts share an image, or mention an unknown box."""
+    """Raise DomainError if the two parts share an image, or mention an unknown box."""
     shared = sorted(gold.keys() & development.keys())
     if shared:
-        raise UnfitParts(
+        raise DomainError(
             f"{len(shared)} of the images are also in the development part, for example "
             f"{shared[0]!r}. Priors must not be tested on the images that they were learnt from."
         )
     for image, descriptions in [*gold.items(), *development.items()]:
         unknown = sorted(frozenset().union(*descriptions) - boxes.get(image, {}).keys())
         if unknown:
-            raise UnfitParts(
+            raise DomainError(
                 f"A description of image {image!r} mentions box {unknown[0]!r}, which the boxes "
                 "file does not have for this image."
             )

@@ -20,13 +20,7 @@ Gold = Mapping[str, Sequence[Boxes]]
 Mentions = Mapping[str, Sequence[Sequence[Boxes]]]
 
 NO_BOXES: Boxes = frozenset()
-
-
-class NothingToScore(DomainError):
-    """No image has a description."""
-
-    def __init__(self) -> None:
-        super().__init__("No image has a description to score against.")
+NO_DESCRIPTION = "No image has a description to score against."
 
 
 class Score(NamedTuple):
@@ -58,7 +52,7 @@ def score_image(selected: Boxes, descriptions: Sequence[Boxes]) -> Score:
 
 
 def score_images(gold: Gold, selections: Mapping[str, Boxes]) -> Summary:
-    """The mean of the images' scores; raises NothingToScore.
+    """The mean of the images' scores; raises DomainError.
 
     Every image with a description has the same weight. One without a selection scores 0. Selections
     for images without descriptions are ignored.
@@ -69,7 +63,7 @@ def score_images(gold: Gold, selections: Mapping[str, Boxes]) -> Summary:
         if descriptions
     ]
     if not scores:
-        raise NothingToScore
+        raise DomainError(NO_DESCRIPTION)
     return summarise(scores)
 
 
@@ -91,10 +85,10 @@ def human_upper_bound(gold: Gold) -> Summary | None:
 
 
 def boxes_per_description(gold: Gold) -> float:
-    """The mean number of boxes in a description (2.89 in the paper); raises NothingToScore."""
+    """The mean number of boxes in a description (2.89 in the paper); raises DomainError."""
     sizes = [len(description) for descriptions in gold.values() for description in descriptions]
     if not sizes:
-        raise NothingToScore
+        raise DomainError(NO_DESCRIPTION)
     return fmean(sizes)
 
 

@@ -94,7 +94,7 @@ class Report(NamedTuple):
 def make_report(
     gold: Gold, selections: Mapping[str, Boxes] | None, baselines: Mapping[str, Curve]
 ) -> Report:
-    """Compute all scores; raises NothingToScore if no image has a description."""
+    """Compute all scores; raises DomainError if no image has a description."""
     described = {image for image, descriptions in gold.items() if descriptions}
     results = None
     if selections is not None:

@@ -47,10 +47,6 @@ def _tag(entry: JsonEntry) -> str | None:
         raise entry.wrong(f"language {short(value)} is no tag") from error
 
 
-class NoReferences(DomainError):
-    """No image has a caption to score against."""
-
-
 class References(NamedTuple):
     """The captions of each image by the image's id, and the subsets of images that have one.
 
@@ -80,17 +76,17 @@ def make_references(
     name: str,
     language: str,
 ) -> References:
-    """The references of images, some of which may have no captions; raises NoReferences."""
+    """The references of images, some of which may have no captions; raises DomainError."""
     if not captions:
-        raise NoReferences(f"{name}: there are no images.")
+        raise DomainError(f"{name}: there are no images.")
     described = {image: texts for image, texts in captions.items() if texts}
     if not described:
-        raise NoReferences(f"{name}: no image has a caption. Are the references hidden?")
+        raise DomainError(f"{name}: no image has a caption. Are the references hidden?")
     return References(described, subsets, frozenset(captions.keys() - described.keys()), language)
 
 
 def read_references(path: Path, language: str | None = None) -> References:
-    """The references of a captions file in COCO form; raises MalformedFile and NoReferences.
+    """The references of a captions file in COCO form; raises MalformedFile and DomainError.
 
     The key `domain` of an image, if it has one, is its subset. Where annotations have a key
     `language`, only those in this language are read. Without one, the file is in the language that

@@ -24,10 +24,6 @@ SIGNIFICANT_DIGITS = 6
 Progress = Callable[[str], object]
 
 
-class NothingToReport(DomainError):
-    """The dataset has no images."""
-
-
 @dataclass(frozen=True)
 class Drawn:
     """A figure with its files."""
@@ -54,9 +50,9 @@ class Report:
 
 
 def make_report(inputs: Inputs, progress: Progress = str) -> Report:
-    """Measure and draw every section; raises NothingToReport."""
+    """Measure and draw every section; raises DomainError."""
     if not inputs.dataset.images:
-        raise NothingToReport(f"{inputs.dataset.name} has no images.")
+        raise DomainError(f"{inputs.dataset.name} has no images.")
     numbers: dict[str, Any] = {key: _described(dataset) for key, dataset in inputs.datasets.items()}
     numbers |= {"seed": inputs.seed, "absent": {}}
     written = []

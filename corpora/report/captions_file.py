@@ -31,10 +31,6 @@ LACKS = {
 }
 
 
-class WrongDataset(DomainError):
-    """The files do not fit each other."""
-
-
 def read_dataset(
     path: Path,
     boxes: Path | None = None,
@@ -46,7 +42,7 @@ def read_dataset(
     `table` has the domains of the boxes' classes (default: nocaps' 119 classes). Where annotations
     have a key `language`, only those in this language are read.
 
-    Raises MalformedFile, which names the entry, and WrongDataset.
+    Raises MalformedFile, which names the entry, and DomainError.
     """
     content = read_coco(path)
     classes_of = _read_boxes(boxes) if boxes else None
@@ -57,7 +53,7 @@ def read_dataset(
             raise entry.wrong(f"the image {number} occurs twice")
         images[number] = _image(entry, classes_of)
     if classes_of is not None and not classes_of.keys() & images.keys():
-        raise WrongDataset(f"{boxes}: it has no image of {path}.")
+        raise DomainError(f"{boxes}: it has no image of {path}.")
     ordered = list(images.values())
     places = {number: index for index, number in enumerate(images)}
     chosen, found_language = in_language(path, entries(path, content, "annotations"), language)

@@ -29,10 +29,6 @@ DEFAULT_PRESET = PRESETS[0]
 LabelledClass = tuple[str, str]
 
 
-class AmbiguousClass(DomainError):
-    """A table has a class both by its label and by its name."""
-
-
 @dataclass(frozen=True)
 class DomainTable:
     """The domains of classes; `rows` has labels, and names in the spelling of Open Images V4."""
@@ -47,10 +43,10 @@ class DomainTable:
         return {"name": self.name, "sha256": self.sha256}
 
     def of_class(self, label: str, name: str) -> str:
-        """The domain of a class; raises AmbiguousClass."""
+        """The domain of a class; raises DomainError."""
         by_label, by_name = self.rows.get(label), self.rows.get(v4_name(name))
         if by_label and by_name:
-            raise AmbiguousClass(
+            raise DomainError(
                 f"The table {self.name} has one class twice, as {label} and as {name}. Delete one "
                 "of the two rows."
             )

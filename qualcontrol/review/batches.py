@@ -27,10 +27,6 @@ COLUMNS = ("response", "verdict")
 NUMBER = re.compile(r"[0-9]{1,19}")
 
 
-class MalformedLine(DomainError):
-    """A line of the file is not a verdict."""
-
-
 @dataclass
 class Batch:
     """The result so far for a file's entries, which are named by their lines."""
@@ -104,7 +100,7 @@ def _judge(
 
 def _parse(campaign: Campaign, entry: Entry) -> tuple[Response, Verdict, str]:
     if entry.fault:
-        raise MalformedLine(entry.fault)
+        raise DomainError(entry.fault)
     values = entry.values
     verdict = _verdict(values.get("verdict"))
     return _response(campaign, values.get("response")), verdict, _reason(values, verdict)
@@ -113,7 +109,7 @@ def _parse(campaign: Campaign, entry: Entry) -> tuple[Response, Verdict, str]:
 def _reason(values: Mapping[str, Any], verdict: Verdict) -> str:
     reason = values.get("reason") or ""
     if not isinstance(reason, str):
-        raise MalformedLine(f"reason is {short(reason)}, not a text")
+        raise DomainError(f"reason is {short(reason)}, not a text")
     if verdict == Verdict.BAD:
         reason = reason.strip() or BY_FILE
     return reason[:MOST_IN_A_REASON]
@@ -123,7 +119,7 @@ def _verdict(value: Any) -> Verdict:
     try:
         return Verdict(value.strip().upper())
     except (AttributeError, ValueError) as error:
-        raise MalformedLine(f"verdict is {short(value)}, not good or bad") from error
+        raise DomainError(f"verdict is {short(value)}, not good or bad") from error
 
 
 def _response(campaign: Campaign, value: Any) -> Response:
@@ -132,11 +128,11 @@ def _response(campaign: Campaign, value: Any) -> Response:
         value = int(value)
     # True would be accepted as 1, and SQLite has no larger integers.
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**63:
-        raise MalformedLine(f"response is {short(value)}, not a response's number")
+        raise DomainError(f"response is {short(value)}, not a response's number")
     submitted = Response.objects.of(campaign)
     response = submitted.select_related("task__campaign").filter(pk=value).first()
     if response is None:
-        raise MalformedLine(f"{campaign} has no submitted response {value}")
+        raise DomainError(f"{campaign} has no submitted response {value}")
     return response
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpora.errors import DomainError
-from corpora.writing import File, FolderInUse, json_array, json_object, members, write_folder
+from corpora.writing import File, json_array, json_object, members, write_folder
 from tests.folders import contents
 
 
@@ -24,7 +24,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "v1").mkdir()
     (tmp_path / "v1" / "thesis.txt").write_text("years of work")
 
-    with pytest.raises(FolderInUse, match=r"has other files \(thesis\.txt\)"):
+    with pytest.raises(DomainError, match=r"has other files \(thesis\.txt\)"):
         write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
 
     assert contents(tmp_path) == {"v1/thesis.txt": b"years of work"}
@@ -38,7 +38,7 @@ def test_a_place_that_is_not_a_folder_is_named(tmp_path, made):
         write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
         assert (tmp_path / "nowhere" / "else" / "a").read_text() == "1"
     else:
-        with pytest.raises(FolderInUse, match="is a file"):
+        with pytest.raises(DomainError, match="is a file"):
             write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
 
 
@@ -47,7 +47,7 @@ def test_the_folder_that_a_shell_is_in_is_not_replaced(tmp_path, monkeypatch):
 
     for place in ("v1", "v1/inside"):
         monkeypatch.chdir(tmp_path / place)
-        with pytest.raises(FolderInUse, match="^You are in .*/v1. Name a folder in it"):
+        with pytest.raises(DomainError, match="^You are in .*/v1. Name a folder in it"):
             write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
 
     assert (tmp_path / "v1" / "inside").is_dir()
@@ -66,7 +66,7 @@ def test_a_failed_export_leaves_nothing(tmp_path):
 
 def test_a_second_export_to_the_same_folder_waits_for_the_first(tmp_path):
     def during():
-        with pytest.raises(FolderInUse, match="Another export writes to"):
+        with pytest.raises(DomainError, match="Another export writes to"):
             write_folder(files_of(a="2"), tmp_path / "v1", replaces=never)
         yield from files_of(a="1")
 
@@ -138,7 +138,7 @@ def test_an_export_that_was_killed_while_replacing_another_is_undone(tmp_path):
     (tmp_path / ".v1.earlier").mkdir()
     (tmp_path / ".v1.earlier" / "a").write_text("0")
 
-    with pytest.raises(FolderInUse):
+    with pytest.raises(DomainError, match="has other files"):
         write_folder(files_of(a="1"), tmp_path / "v1", replaces=never)
 
     assert contents(tmp_path) == {"v1/a": b"0"}

@@ -20,7 +20,7 @@ from annotate.exports.formats import FORMATS
 from annotate.exports.records import HidingRefused, rule_of
 from annotate.exports.tables import Extra
 from annotate.kinds import CampaignNotPossible
-from annotate.kinds.correspondence.caption_sets import NoSuchCaptions, set_of_release
+from annotate.kinds.correspondence.caption_sets import set_of_release
 from annotate.kinds.reading import parse_config
 from annotate.models import (
     CaptionSet,
@@ -35,6 +35,7 @@ from annotate.models import (
 )
 from annotate.queries.releases import captions_with_hidden
 from annotate.services.campaigns import create_campaign
+from corpora.errors import DomainError
 from leaderboard.models import Submitter
 from qualcontrol.services.releasing import ReleaseRefused, release_campaign
 from tests.factories import (
@@ -342,7 +343,7 @@ def test_a_caption_set_of_the_release_has_the_public_captions_with_their_ids(
 def test_a_release_without_public_captions_makes_no_caption_set(campaign):
     release(campaign, hidden={"share": 1})
 
-    with pytest.raises(NoSuchCaptions, match="has no captions"):
+    with pytest.raises(DomainError, match="has no captions"):
         set_of_release(name="v1", team=campaign.team, at=NOON)
 
     assert not CaptionSet.objects.exists()

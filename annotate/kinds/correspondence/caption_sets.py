@@ -14,22 +14,18 @@ from corpora.errors import DomainError
 from corpora.language.text import normalise
 
 
-class NoSuchCaptions(DomainError):
-    """There is no release or caption set with that name, or it has no captions."""
-
-
 @transaction.atomic
 def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     """The caption set of the references of a team's release, created at first use; raises
-    NoSuchCaptions."""
+    DomainError."""
     releases = Release.objects.of_team(team)
     # Locked, so that two who create a campaign on it at once share one set.
     locked = releases.select_for_update(of=("self",), no_key=True)
     release = locked.filter(name=name).first()
     if release is None:
-        raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(releases)}.")
+        raise DomainError(f"there is no release {name!r}. Existing names: {_names(releases)}.")
     if release.languages:
-        raise NoSuchCaptions(
+        raise DomainError(
             f"release {name!r} has captions in {', '.join(release.languages)}. Release the English "
             "campaign alone."
         )
@@ -39,7 +35,7 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     made = _create_set(release, team, at)
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
-        raise NoSuchCaptions(f"release {name!r} has no captions.")
+        raise DomainError(f"release {name!r} has no captions.")
     return made
 
 
@@ -53,11 +49,11 @@ def _create_set(release: Release, team: Team, at: datetime) -> CaptionSet:
 
 
 def set_named(name: str, team: Team) -> CaptionSet:
-    """Return the team's caption set; raises NoSuchCaptions."""
+    """Return the team's caption set; raises DomainError."""
     own = CaptionSet.objects.of_team(team)
     caption_set = own.filter(name=name).first()
     if caption_set is None:
-        raise NoSuchCaptions(f"there is no caption set {name!r}. Existing names: {_names(own)}.")
+        raise DomainError(f"there is no caption set {name!r}. Existing names: {_names(own)}.")
     return caption_set
 
 

@@ -24,8 +24,8 @@ from annotate.exports.images import ImageFilesMissing
 from annotate.exports.tables import Extra
 from annotate.kinds.exporting import content_of, export_archive, extras_of, write_export
 from annotate.models import Caption, Image, Release, ReleasedCaption, ReleasedImage
+from corpora.errors import DomainError
 from corpora.selection.domains import read_table
-from corpora.writing import FolderInUse
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
@@ -504,10 +504,10 @@ def test_an_earlier_export_is_replaced_if_nothing_was_added_to_it(release, tmp_p
     replaced = contents(tmp_path)
     (tmp_path / "v1" / "notes.txt").write_text("mine")
 
-    with pytest.raises(FolderInUse, match=r"\(notes\.txt\)"):
+    with pytest.raises(DomainError, match=r"\(notes\.txt\)"):
         export(release, tmp_path / "v1", "csv")
     (tmp_path / "v1" / "notes.txt").unlink()
-    with pytest.raises(FolderInUse):
+    with pytest.raises(DomainError, match="has other files"):
         export(release, tmp_path / "v1", "jsonl")
 
     assert contents(tmp_path) == replaced

@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 
 from corpora.captioners.matching import (
     Node,
-    NoParser,
     PartOfSpeech,
     all_pairs,
     concepts,
@@ -19,6 +18,7 @@ from corpora.captioners.matching import (
     spacy_parser,
 )
 from corpora.captioners.splits import Described, count_pairs, hold_out, recall, recall_by_agreement
+from corpora.errors import DomainError
 
 CAPTIONS = {
     1: ["A black cat on a sofa", "A cat"],
@@ -322,7 +322,7 @@ def test_a_spacy_model_parses_the_captions(tmp_path, write, capsys):
 
 
 def test_a_missing_model_is_named_and_not_downloaded():
-    with pytest.raises(NoParser, match="no model 'en_nowhere'"):
+    with pytest.raises(DomainError, match="no model 'en_nowhere'"):
         spacy_parser("en_nowhere")
 
 

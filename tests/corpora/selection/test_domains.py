@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from corpora.errors import DomainError
 from corpora.reading.files import MalformedFile
 from corpora.selection import domains
-from corpora.selection.domains import AmbiguousClass, preset, read_table, table_named
+from corpora.selection.domains import preset, read_table, table_named
 
 OPEN_IMAGES = ("class-descriptions-boxable.csv", "oidv7-class-descriptions-boxable.csv")
 
@@ -146,7 +147,7 @@ def test_a_faulty_table_is_refused_with_its_line(tmp_path, text, reason):
 def test_a_class_by_its_label_and_by_its_name_is_one_class_twice(tmp_path):
     found = table(tmp_path, "class,domain\n/m/0bt9lr,in-domain\nDog,in-domain\n")
 
-    with pytest.raises(AmbiguousClass, match="one class twice, as /m/0bt9lr and as Dog"):
+    with pytest.raises(DomainError, match="one class twice, as /m/0bt9lr and as Dog"):
         found.of_image([("/m/0bt9lr", "Dog")])
 
 
