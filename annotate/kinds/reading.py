@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.utils.translation import gettext
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_jsonable_python
 
 from annotate.campaign_file import REQUIREMENTS, CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
@@ -70,12 +71,9 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
     The values need not be valid or complete.
     """
     kind = kind_of(values)
-    whole: dict[str, Any] = {"kind": kind.name if kind else DEFAULT_KIND}
-    for name, field in CampaignConfig.model_fields.items():
-        if field.is_required() or name == "kind":
-            continue
-        default = field.get_default()
-        whole[name] = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
+    whole = {**_fields(CampaignConfig), "kind": kind.name if kind else DEFAULT_KIND}
+    if kind and kind.section:
+        whole[kind.name] = _fields(kind.section)
     defaults = _defaults(kind, values)
     if _chosen(merged(defaults, values), "captions", "style") == "paragraph":
         whole["captions"] |= PARAGRAPH
@@ -83,6 +81,15 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
     who = _chosen(values, "workers", "who")
     whole["workers"] = {**whole["workers"], **REQUIREMENTS.get(who, {})}
     return merged(whole, values)
+
+
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
+    """The defaults of the keys that a file need not have."""
+    return {
+        name: to_jsonable_python(field.get_default())
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+    }
 
 
 def _chosen(values: Mapping[str, Any], section: str, key: str) -> str:
@@ -105,10 +112,10 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def _defaults(kind: TaskKind | None, values: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults of the task type and the preset, with texts in the file's language."""
     if kind is None:
-        return dict(_preset(values))
+        return dict(preset_of(values))
     tag = values.get("language")
     is_tag = isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) is not None
-    language, preset = str(tag) if is_tag else ENGLISH, _preset(values)
+    language, preset = str(tag) if is_tag else ENGLISH, preset_of(values)
     style = _chosen(merged(merged(kind.defaults, preset), values), "captions", "style")
     own: dict[str, Mapping[str, Any]] = {"hit": kind.default_texts(language, style)}
     if style == "paragraph":
@@ -136,7 +143,8 @@ def _in_language(text: Any) -> Any:
     return tuple(map(_in_language, text))
 
 
-def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def preset_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of the file's preset; none without a preset that exists."""
     preset = values.get("preset")
     return PRESETS.get(preset, {}) if isinstance(preset, str) else {}
 
@@ -146,7 +154,7 @@ def kind_of(values: Mapping[str, Any]) -> TaskKind | None:
 
     `create_campaign` refuses unknown task types.
     """
-    name = values.get("kind", _preset(values).get("kind", DEFAULT_KIND))
+    name = values.get("kind", preset_of(values).get("kind", DEFAULT_KIND))
     return KINDS.get(name) if isinstance(name, str) else None
 
 

@@ -350,3 +350,14 @@ def test_the_steps_ask_for_captions_to_rate_first_and_for_what_new_workers_do(si
     assert draft.file["writing"]["confirm"] == confirm
     assert 'name="writing__question"' in page
     assert 'name="writing__refuse_paste"' not in page
+
+
+def test_the_steps_show_the_defaults_of_a_kind_and_its_section(signed_in, draft):
+    save(signed_in, draft, "task", kind="region")
+
+    page = BeautifulSoup(signed_in.get(page_of(draft, "images")).content, "html.parser")
+
+    sizes = [page.find("input", {"name": f"region__{size}_size"}) for size in ("least", "most")]
+    ticked = page.select("input[name=region__leave_out][checked]")
+    assert [size["value"] for size in sizes] == ["1", "100"]
+    assert [box["value"] for box in ticked] == ["duplicates"]
