@@ -115,8 +115,8 @@ def _values(element: Tag) -> list[str]:
     if element.name == "select":
         options = element.select("option[selected]") or element.select("option")[:1]
         return [str(option.get("value", "")) for option in options]
-    if element.get("type") in {"checkbox", "radio"} and not element.has_attr("checked"):
-        return []
+    if element.get("type") in {"checkbox", "radio"}:
+        return [str(element.get("value", "on"))] if element.has_attr("checked") else []
     return [str(element.get("value", ""))]
 
 

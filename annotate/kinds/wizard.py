@@ -51,6 +51,10 @@ class Text(FileField, forms.CharField):
         errors |= options.pop("error_messages", {})
         super().__init__(max_length=max_length, error_messages=errors, **options)
 
+    def as_value(self, cleaned: Any) -> str:
+        # An empty text can differ from the default. Browsers end lines with CR LF.
+        return str(cleaned).replace("\r\n", "\n")
+
 
 class Choice(FileField, forms.ChoiceField):
     pass
@@ -180,8 +184,8 @@ class Choices(FileField, forms.MultipleChoiceField):
     def as_text(self, value: Any) -> list[str]:
         return [str(item) for item in listed(value)]
 
-    def as_value(self, cleaned: Any) -> list[Any] | None:
-        return list(cleaned) or None
+    def as_value(self, cleaned: Any) -> list[Any]:
+        return list(cleaned)
 
 
 class YesNumber(Yes):

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from accounts.models import Team
 from accounts.services.teams import first_team
 from annotate.campaign_file import fair_hit
-from annotate.kinds.reading import CampaignFileError, filled, merged, parse_plan
+from annotate.kinds.reading import CampaignFileError, filled, merged, parse_plan, preset_of
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.campaigns import change_campaign, create_campaigns
 from corpora.errors import DomainError
@@ -82,7 +82,8 @@ def proposed_hit(draft: CampaignDraft) -> dict[str, Any]:
         captions = CaptionRules.model_validate(whole["captions"])
     except ValidationError:
         captions = None
-    if captions is not None and captions.usual_words > SENTENCE_WORDS:
+    has_own = "reward" in preset_of(draft.file).get("hit", {})
+    if captions is not None and captions.usual_words > SENTENCE_WORDS and not has_own:
         proposed = fair_hit(captions)
     if whole["workers"].get("who") == "own":
         proposed["reward"] = "0.00"

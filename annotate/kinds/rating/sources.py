@@ -201,7 +201,7 @@ class Sources(Choices):
     def as_text(self, value: Any) -> list[str]:
         return [_Place.of(row).value for row in listed(value) if isinstance(row, dict)]
 
-    def as_value(self, cleaned: Any) -> list[Any] | None:
+    def as_value(self, cleaned: Any) -> list[Any]:
         sources: list[dict[str, Any]] = []
         for value in cleaned or ():
             place = _Place(*value.split("|", 2))

@@ -226,7 +226,12 @@ class InstructionsForm(StepForm):
         # English is a separate choice there, not a default.
         if path == "language" and self.reads_captions:
             return None
-        return super().default_of(path)
+        style = self.cleaned_data.get("captions__style")
+        if style is None or path == "captions.style":
+            return super().default_of(path)
+        # The style that is chosen in the same step has defaults of its own.
+        bare = without(self.draft.file, self.paths())
+        return in_file(value_at(filled(merged(bare, {"captions": {"style": style}})), path))
 
     def entries(self) -> Entries:
         """A file has one language or several. A default title follows the language."""
@@ -238,12 +243,11 @@ class InstructionsForm(StepForm):
             for path in TEXTS:
                 if entries.values.get(path) == in_file(value_at(whole, path)):
                     entries.values[path] = None
-        chosen = entries.values.get("languages") or []
-        if len(chosen) == 1:
+        chosen = entries.values.get("languages")
+        if chosen is not None and len(chosen) < 2:
             entries.values["languages"] = None
-            entries.values["language"] = chosen[0]
-        elif chosen:
-            entries.values["language"] = None
+        if chosen:
+            entries.values["language"] = chosen[0] if len(chosen) == 1 else None
         return entries
 
 

@@ -20,6 +20,7 @@ from tests.factories import (
     TeamFactory,
 )
 from tests.hits.pages.new_campaign.entries import BARE, ENTRIES, field_of, page_of, save, seen_on
+from tests.rubbish import forms_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -350,6 +351,43 @@ def test_the_steps_ask_for_captions_to_rate_first_and_for_what_new_workers_do(si
     assert draft.file["writing"]["confirm"] == confirm
     assert 'name="writing__question"' in page
     assert 'name="writing__refuse_paste"' not in page
+
+
+HIT = {"reward": "0.20", "minutes": 20}
+FILE = {"name": "a", "selection": "streets", "budget": "25.00", "hit": HIT}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"captions": {"style": "paragraph", "least_words": 8, "most_words": 60}},
+        {
+            "instructions": {"intro": "Look.\nThen write."},
+            "hit": {**HIT, "keywords": ""},
+        },
+        {"kind": "region", "region": {"leave_out": []}},
+        {"kind": "region", "region": {"least_size": 0.02}},
+        {"kind": "refine", "refine": {"draft_set": "old"}},
+        {"preset": "iiw", "hit": {}},
+    ],
+    ids=str,
+)
+def test_steps_that_are_sent_as_they_are_shown_keep_the_campaign(signed_in, user, file):
+    BoxFactory(image=SelectionFactory(name="streets", images=1).images.get())
+    CaptionSetFactory(name="old")
+    draft = begin_draft(owner=user, file={**FILE, **file}, at=NOON)
+
+    for step in ENTRIES:
+        page = page_of(draft, step)
+        shown = next(
+            form
+            for form in forms_of(signed_in.get(page).content.decode(), page)
+            if "seen" in form.fields
+        )
+        assert signed_in.post(page, shown.fields).status_code == 302
+
+    draft.refresh_from_db()
+    assert parse_config(draft.file) == parse_config({**FILE, **file})
 
 
 def test_the_steps_show_the_defaults_of_a_kind_and_its_section(signed_in, draft):
