@@ -230,7 +230,7 @@ class Review(Section):
     trial: int = Field(
         default=0,
         ge=0,
-        le=1_000_000,
+        le=100_000,
         description="responses until the first ones have verdicts; 0: any number",
     )
     reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
