@@ -12,6 +12,7 @@ from django.db.models import Model
 
 from accounts.models import Team
 from corpora.errors import DomainError, one_line
+from corpora.reading.files import short
 
 Named = TypeVar("Named", bound=Model)
 
@@ -31,6 +32,9 @@ class DomainCommand(BaseCommand):
             return super().execute(*args, **options)
         except DomainError as error:
             raise CommandError(str(error)) from error
+        except UnicodeEncodeError as error:
+            # Bytes of the command line or of the input that the terminal's encoding does not have.
+            raise CommandError(f"{short(error.object)} is not UTF-8 text.") from error
         except (InterfaceError, OperationalError) as error:
             raise CommandError(f"The database failed: {one_line(error)}") from error
 

@@ -57,6 +57,12 @@ def test_the_first_command_may_make_the_first_administrator(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_name_that_is_not_utf_8_is_refused_in_a_line(database):
+    done = run(database, "publish", os.fsdecode(b"caf\xe9"))
+
+    assert done.stderr == "CommandError: 'caf\\udce9' is not UTF-8 text.\n"
+
+
 def test_a_reader_that_has_had_enough_ends_a_command_quietly(database):
     read, write = os.pipe()
     os.close(read)
