@@ -22,12 +22,11 @@ AS_GIVEN = (
 def utc_time(text: str) -> datetime:
     """The time that an option names, in UTC; raises CommandError."""
     try:
-        time = parse_datetime(text)
-    except ValueError:
-        time = None
-    if time is None:
-        raise CommandError(f"{text!r} is no date and time. Write it as 2027-01-31T12:00.")
-    return time if timezone.is_aware(time) else time.replace(tzinfo=UTC)
+        if time := parse_datetime(text):
+            return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise CommandError(f"{text!r} is no date and time. Write it as 2027-01-31T12:00.")
 
 
 class Command(DomainCommand):

@@ -242,6 +242,11 @@ def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
             "'soon' is no date and time",
         ),
         (
+            ["create_challenge", "v1", "--name", "a", "--title", "A"]
+            + ["--closes", "9999-12-31T23:00:00-10:00"],
+            "is no date and time",
+        ),
+        (
             ["create_challenge", "v1", "--name", "a b", "--title", "A"],
             "'a b' cannot be the name of a challenge",
         ),
