@@ -129,3 +129,19 @@ def test_wrong_codes_on_the_page_count_too(client, user):
     client.post(SECOND, {"code": "123", "remove": ""})
 
     assert SecondFactor.objects.get().wrong_codes == 1
+
+
+@pytest.mark.parametrize(("name", "status"), [("BOB", 200), ("Ada", 302), ("carla", 302)])
+def test_the_admin_gives_no_account_a_name_that_differs_from_another_only_in_case(
+    client, name, status
+):
+    UserFactory(username="bob")
+    ada = UserFactory(username="ada", is_superuser=True, is_staff=True)
+    client.force_login(ada)
+    fields = {"date_joined_0": "2026-11-29", "date_joined_1": "12:00:00"}
+    may = dict.fromkeys(("is_active", "is_staff", "is_superuser"), "on")
+
+    answer = client.post(f"/admin/auth/user/{ada.pk}/change/", {"username": name, **fields, **may})
+
+    assert answer.status_code == status
+    assert ("already exists" in answer.content.decode()) == (status == 200)
