@@ -377,6 +377,7 @@ def test_a_bonus_for_what_the_marketplace_no_longer_has_is_given_up(campaign, mo
 
     bonus.refresh_from_db()
     assert (done.problems, bonus.refusal) == (0, "Assignment X does not exist.")
+    assert done.notes == "1 bonus was refused for good and is not paid."
 
 
 @pytest.mark.parametrize(("hours", "token"), [(48, "forgotten"), (23, "")])
