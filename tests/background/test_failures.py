@@ -192,7 +192,7 @@ def test_the_page_says_what_failed_and_why(client, ada):
     page = client.get("/jobs/failures/").content.decode()
 
     assert "The disk is full." in page
-    assert "1 failure needs somebody" in client.get("/jobs/").content.decode()
+    assert "1 failure needs attention" in client.get("/jobs/").content.decode()
     assert "failed" in client.get("/jobs/count/").content.decode()
 
 
