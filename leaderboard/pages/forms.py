@@ -3,10 +3,11 @@
 from typing import Any, cast
 
 from django import forms
+from django.db.models import Exists, OuterRef
 
 from accounts.models import Team
 from accounts.pages.sign_in import NewAccountForm
-from annotate.models import Release
+from annotate.models import Release, ReleasedCaption, Role
 from corpora.evaluation.metrics import METRICS
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from leaderboard.models import Challenge, Track
@@ -130,7 +131,10 @@ class ChallengeForm(LimitsForm):
     def __init__(self, team: Team, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         releases = cast("forms.ModelChoiceField[Release]", self.fields["release"])
-        releases.queryset = Release.objects.of_team(team)
+        references = ReleasedCaption.with_hidden.filter(
+            image__release=OuterRef("pk"), role=Role.REFERENCE
+        )
+        releases.queryset = Release.objects.of_team(team).filter(Exists(references))
 
 
 class ClosingForm(forms.Form):

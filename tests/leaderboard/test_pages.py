@@ -8,6 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from annotate.models import ReleasedCaption, Role
 from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import LONG, board_of
 from leaderboard.services.scoring import take
@@ -183,6 +184,15 @@ def test_a_researcher_creates_a_challenge_on_a_page(researcher, release):
     assert answer.url == "/challenges/waves/manage/"
     made = Challenge.objects.get(name="waves")
     assert (made.owner.username, made.metrics) == ("owner", ["bleu", "cider"])
+
+
+def test_a_challenge_is_offered_releases_with_references_only(researcher, release):
+    ReleasedCaption.with_hidden.filter(role=Role.REFERENCE).delete()
+
+    page = researcher.get("/challenges/new/").content.decode()
+
+    assert '<option value="v1">' not in page
+    assert "Select a valid choice" in researcher.post("/challenges/new/", FIELDS).content.decode()
 
 
 @pytest.mark.parametrize(
