@@ -70,7 +70,7 @@ class Installation:
         direct = [name for name in (os.environ.get("NO_PROXY"), HOST, "localhost") if name]
         return {
             "NO_PROXY": ",".join(direct),
-            # By default, each thread of a process gets memory of its own, and keeps it.
+            # Pools of memory for all threads of a process. By default, each thread has its own.
             "MALLOC_ARENA_MAX": "2",
             "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
             "MEDIA_ROOT": str(self.folder / "media"),

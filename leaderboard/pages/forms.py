@@ -94,7 +94,7 @@ class ChallengeForm(LimitsForm):
     release = forms.ModelChoiceField(
         Release.objects.none(),
         to_field_name="name",
-        help_text="Its hidden images are scored; if none is hidden, all of them.",
+        help_text="With reference captions. Its hidden images are scored; if none is hidden, all.",
     )
     name = forms.SlugField(
         max_length=100,

@@ -132,7 +132,7 @@ class NewWorkersForm(forms.Form):
         return names
 
     def columns(self) -> dict[str, int | str]:
-        """What the form says of the workers, but their names."""
+        """The columns of the new workers, without their names."""
         names = ("country", "approved", "rate")
         return profile_columns(**{name: self.cleaned_data[name] for name in names})
 
