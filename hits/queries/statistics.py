@@ -189,8 +189,8 @@ def measured_pay(campaign: Campaign) -> Pay | None:
         return None
     hit = campaign.config.hit
     middle = float(median(seconds))
-    # `quantiles` needs two values.
-    fast, _, slow = quantiles([*seconds, *seconds] if len(seconds) == 1 else seconds, n=4)
+    # Of fewer than three values, `quantiles` takes ones beyond them.
+    fast, _, slow = quantiles([*seconds, *seconds] if len(seconds) < 3 else seconds, n=4)
     return Pay(
         median_seconds=middle,
         per_hour=per_hour(campaign.config, middle),

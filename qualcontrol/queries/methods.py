@@ -110,8 +110,8 @@ def _pay(campaign: Campaign) -> Iterator[str]:
     timed = _here(campaign).counting().filter(seconds__gt=0)
     seconds = [float(duration) for duration in timed.values_list("seconds", flat=True) if duration]
     if seconds and hit.reward:
-        # `quantiles` needs two values.
-        fast, middle, slow = quantiles([*seconds, *seconds] if seconds[1:] == [] else seconds, n=4)
+        # Of fewer than three values, `quantiles` takes ones beyond them, which may be 0.
+        fast, middle, slow = quantiles([*seconds, *seconds] if len(seconds) < 3 else seconds, n=4)
         rates = [float(hit.reward) * 3600 / (time * hit.images) for time in (middle, slow, fast)]
         yield (
             f"One answer took {middle:.0f} s (median; the middle half {fast:.0f} to {slow:.0f} s). "

@@ -211,6 +211,18 @@ def test_the_methods_count_one_of_each_in_the_singular(tmp_path):
         assert sentence in methods
 
 
+@pytest.mark.parametrize("slow", [50, 90])
+def test_the_methods_of_two_answers_give_their_times_and_pay(tmp_path, slow):
+    campaign = make_campaign()
+    for task, seconds in zip(campaign.tasks.all(), (10, slow), strict=True):
+        ResponseFactory(task=task, seconds=seconds)
+
+    methods = texts(released(campaign), tmp_path)["methods.md"]
+
+    assert f"the middle half 10 to {slow} s" in methods
+    assert f"(${0.2 * 3600 / slow:.2f} to $72.00)" in methods
+
+
 def test_an_archive_and_the_page_of_the_release_have_the_documents(client, tmp_path):
     campaign = make_campaign()
     open_page(client, campaign)

@@ -141,6 +141,19 @@ def test_a_single_response_is_all_that_is_known_of_pay(task):
     assert pay.low == pay.per_hour == pay.high == Decimal("9.00")
 
 
+def test_two_responses_pay_no_more_than_the_faster_and_no_less_than_the_slower(task):
+    for seconds in (10, 50):
+        ResponseFactory(task=task, seconds=seconds)
+
+    pay = measured_pay(task.campaign)
+
+    assert (pay.low, pay.per_hour, pay.high) == (
+        Decimal("7.20"),
+        Decimal("12.00"),
+        Decimal("36.00"),
+    )
+
+
 @pytest.mark.django_db
 def test_responses_per_hour_counts_each_whole_hour():
     campaign = CampaignFactory()
