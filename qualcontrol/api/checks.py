@@ -24,7 +24,7 @@ from annotate.images.copies import display_url
 from annotate.kinds import KINDS
 from annotate.models import Campaign
 from annotate.models import Response as Answer
-from annotate.queries.keywords import keywords_of
+from annotate.queries.keywords import task_keywords
 from qualcontrol.models import Gold, SpotCheck, Verdict
 from qualcontrol.models.checks import SpotCheckQuerySet
 from qualcontrol.review.gold import gold_known_to, mark_gold, seed_gold
@@ -94,7 +94,9 @@ class ItemSerializer(serializers.Serializer[Any]):
     key = serializers.UUIDField(help_text="names the item in its verdict")
     image = serializers.CharField(source="response.task.image.key")
     image_url = serializers.SerializerMethodField()
-    keywords = serializers.SerializerMethodField()
+    keywords = serializers.SerializerMethodField(
+        help_text="as the task has them, also if the worker did not see them"
+    )
     answer = serializers.SerializerMethodField(help_text="as in the list of responses")
     risk = serializers.FloatField(help_text="probability that it is bad")
     flags = serializers.SerializerMethodField(help_text="codes of its flags")
@@ -110,8 +112,7 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_keywords(self, item: Item) -> list[str]:
-        keywords: list[str] = self.context["keywords"].get(item.response.task.image_id, [])
-        return keywords
+        return task_keywords(item.response.task) if self.context["kind"].takes_text else []
 
     @extend_schema_field(OpenApiTypes.ANY)
     def get_answer(self, item: Item) -> Any:
@@ -152,9 +153,7 @@ class NextChecks(APIView):
             count=given["count"],
             at=timezone.now(),
         )
-        kind = KINDS[campaign.kind]
-        images = [item.response.task.image for item in items] if kind.takes_text else []
-        context = {"kind": kind, "keywords": keywords_of(images)}
+        context = {"kind": KINDS[campaign.kind]}
         return Response(ItemSerializer(items, many=True, context=context).data)
 
 

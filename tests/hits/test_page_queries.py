@@ -81,7 +81,7 @@ QUERIES = {
     "hits:course": 7,
     "hits:exclude": 11,
     "hits:held_payments": 9,
-    "hits:image": 15,
+    "hits:image": 12,
     "hits:images": 6,
     "hits:images?after=900": 6,
     "hits:images?class=C": 7,

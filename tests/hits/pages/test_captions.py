@@ -111,6 +111,15 @@ def test_an_image_shows_its_boxes_and_answers(client, campaign, django_assert_ma
     assert client.get("/campaigns/pilot/images/4/").status_code == 404
 
 
+def test_the_keywords_of_an_image_are_those_of_its_task(client, campaign):
+    task = TaskFactory(campaign=campaign, number=3, payload={"keywords": ["Hund"]})
+    BoxFactory(image=task.image, object_class__name="Dog")
+
+    page = text_of(client.get("/campaigns/pilot/images/3/"))
+
+    assert "<dt>Keywords</dt><dd>Hund</dd>" in page
+
+
 def test_the_story_of_an_answer_is_told_in_order(client, campaign):
     reviewer = UserFactory(username="ada")
     assignment = AssignmentFactory(

@@ -5,9 +5,11 @@ import pytest
 from qualcontrol.models import Gold, Judgement, SpotCheck
 from tests.api import send
 from tests.factories import (
+    BoxFactory,
     CampaignFactory,
     ResponseFactory,
     SpotCheckFactory,
+    TaskFactory,
 )
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +35,18 @@ def test_an_item_is_reserved_and_judged(api):
     (found,) = api.get("/api/campaigns/pilot/spot-checks/?open=false").json()["results"]
     assert (found["response"], found["verdict"]) == (check.response_id, "BAD")
     assert api.get("/api/campaigns/pilot/spot-checks/?open=true").json()["results"] == []
+
+
+def test_the_keywords_of_an_item_are_those_of_its_task(api):
+    """In the language of the page, and as they were when the campaign was created."""
+    campaign = CampaignFactory(slug="pilot", config=CHECKED)
+    task = TaskFactory(campaign=campaign, payload={"keywords": ["Hund"]})
+    BoxFactory(image=task.image, object_class__name="Dog")
+    SpotCheckFactory(response__task=task, is_random=True)
+
+    (item,) = send(api, "/api/campaigns/pilot/spot-checks/next/", count=1).json()
+
+    assert item["keywords"] == ["Hund"]
 
 
 def test_a_check_of_a_discarded_response_is_not_open_in_the_list(api):
