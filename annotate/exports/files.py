@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from annotate.exports.provenance import imports_of
-from annotate.exports.records import create_in_chunks
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
 from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedFile, WorkerPage
 from corpora.errors import DomainError
 from corpora.language.languages import is_english
 from corpora.writing import json_array
+from shared.database.transactions import create_in_batches
 from shared.files import SUFFIX
 from shared.tables import csv_text
 
@@ -125,7 +125,7 @@ def rows_of(release: Release, name: str, texts: Iterable[str]) -> Iterator[Relea
 def save_files(release: Release, files: Mapping[str, Iterable[str]]) -> None:
     """Store files with these names and texts."""
     rows = (row for name, texts in files.items() for row in rows_of(release, name, texts))
-    create_in_chunks(ReleasedFile, rows)
+    create_in_batches(ReleasedFile, rows)
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:

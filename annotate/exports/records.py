@@ -1,15 +1,13 @@
-"""A release's records of its campaign and its images, and writing of many rows.
+"""A release's records of its campaign and its images.
 
 A release's files, report and evaluation use these records only, never the live tables.
 """
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
-from typing import Any, TypeVar
-
-from django.db.models import Model
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any
 
 from annotate.exports.provenance import imports_of
 from annotate.models import (
@@ -28,6 +26,7 @@ from annotate.queries.releases import classes_shown
 from corpora.errors import DomainError
 from corpora.selection.domains import DEFAULT_PRESET, DomainTable, preset
 from corpora.selection.priming import keywords
+from shared.database.transactions import batches
 from shared.version import software_version
 
 # As Release.hidden has it: {"splits": […]}, or {"share": …, "seed": …}.
@@ -91,8 +90,6 @@ def _share(rule: Rule, images: Sequence[int]) -> set[int]:
     return set(random.Random(f"{rule['seed']}/hidden").sample(images, count))
 
 
-CHUNK = 2000
-Row = TypeVar("Row")
 EDGES = ("x_min", "x_max", "y_min", "y_max")
 FLAGS = ("is_occluded", "is_truncated", "is_group", "is_depiction", "is_inside")
 
@@ -185,8 +182,8 @@ def save_images(
     """
     saved: list[ReleasedImage] = []
     records, additions = ImageRecords(release, tasks), iter(more)
-    for chunk in chunks(tasks):
-        images = records.save(chunk, additions)
+    for batch in batches(tasks):
+        images = records.save(batch, additions)
         for image in images:
             # Saves memory. It is loaded again if somebody reads it.
             del image.details
@@ -314,16 +311,3 @@ def _details(task: Task, boxes: Boxes, keywords_shown: bool | None) -> dict[str,
         "keywords": shown,
         "keywords_shown": keywords_shown,
     }
-
-
-def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:
-    """Create the rows, holding at most CHUNK of them in memory."""
-    for chunk in chunks(rows):
-        model._default_manager.bulk_create(chunk)
-
-
-def chunks(rows: Iterable[Row], size: int | None = None) -> Iterator[list[Row]]:
-    """The rows in lists of CHUNK, or of another size."""
-    rows = iter(rows)
-    while chunk := list(islice(rows, size or CHUNK)):
-        yield chunk

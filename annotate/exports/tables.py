@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotate.exports.provenance import Licence
-from annotate.exports.records import chunks
 from annotate.models import Release
+from shared.database.transactions import batches
 
 # Rows of a table that are held in memory at a time.
 CHUNK = 10_000
@@ -109,9 +109,9 @@ class Table:
         names = self.names
         return (dict(zip(names, row, strict=True)) for row in self.rows())
 
-    def chunks(self) -> Iterator[list[Row]]:
+    def batches(self) -> Iterator[list[Row]]:
         """The rows, CHUNK at a time."""
-        return chunks(self.rows(), CHUNK)
+        return batches(self.rows(), CHUNK)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Row], Row]:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotate.exports.records import create_in_chunks, save_images
+from annotate.exports.records import save_images
 from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedImage, Response, Task
 from annotate.writing import Characters
+from shared.database.transactions import create_in_batches
 
 # Lookups from a response to what the draw needs to know of it: the first fields of a CountingRow.
 DRAWN_BY = ("task__number", "task__wanted", "cannot_describe")
@@ -183,7 +184,7 @@ def save_items(
         for item, (_, responses) in zip(items, drawn, strict=True)
         for response in responses
     )
-    create_in_chunks(ReleasedAnswer, answers)
+    create_in_batches(ReleasedAnswer, answers)
     return items
 
 

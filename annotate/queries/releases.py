@@ -20,6 +20,7 @@ from annotate.models import (
 )
 from corpora.errors import DomainError
 from corpora.selection.domains import PRESETS, DomainTable, LabelledClass, preset
+from shared.database.transactions import batches
 
 
 def domains_of_release(release: Release, table: DomainTable | None = None) -> dict[int, str | None]:
@@ -140,10 +141,6 @@ def not_withdrawn(captions: QuerySet[GivenCaption]) -> QuerySet[GivenCaption]:
     return captions.exclude(Exists(withdrawn))
 
 
-# Keys in one statement.
-BATCH = 500
-
-
 def withdrawn_in(release: Release) -> int:
     """The number of the release's responses that have been withdrawn, also of hidden images."""
     return _numbers(Q(image__release=release))[release.name]
@@ -152,9 +149,8 @@ def withdrawn_in(release: Release) -> int:
 def releases_with(responses: Collection[int]) -> dict[str, int]:
     """How many of these withdrawn responses each release has, by the release's name."""
     numbers: Counter[str] = Counter()
-    keys = sorted(responses)
-    for start in range(0, len(keys), BATCH):
-        numbers += _numbers(Q(response__in=keys[start : start + BATCH]))
+    for batch in batches(sorted(responses)):
+        numbers += _numbers(Q(response__in=batch))
     return dict(sorted(numbers.items()))
 
 

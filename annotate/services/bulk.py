@@ -17,6 +17,7 @@ import numpy as np
 from django.db import IntegrityError, OperationalError, connection, models, transaction
 
 from corpora.wording import counted
+from shared.database.transactions import batches
 
 CHUNK = 2_000
 # Columns of a block of rows: integers, floats, and int8 for flags, where -1 means NULL.
@@ -54,10 +55,10 @@ def csv_stream(rows: Iterator[tuple[Any, ...]], texts: Sequence[str]) -> CopyStr
 
 
 def _csv_chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[str]:
-    while chunk := list(islice(rows, CHUNK)):
+    for batch in batches(rows, CHUNK):
         out = io.StringIO()
         # Of line ends, it quotes only those that its own consists of: CR LF, so both.
-        csv.writer(out).writerows(chunk)
+        csv.writer(out).writerows(batch)
         yield out.getvalue()
 
 

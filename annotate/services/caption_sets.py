@@ -9,7 +9,6 @@ from django.db import transaction
 
 from accounts.models import Team
 from accounts.services.teams import first_team
-from annotate.exports.records import create_in_chunks
 from annotate.models import CaptionSet, GivenCaption, Image, Release
 from annotate.queries.images import names_of_images
 from annotate.services import names
@@ -17,6 +16,7 @@ from corpora.datasets import coco
 from corpora.errors import DomainError
 from corpora.language.text import normalise
 from corpora.reading.files import MalformedFile
+from shared.database.transactions import create_in_batches
 
 # Finds the primary key of a caption's image; None if it is none of the images asked for.
 ImageOf = Callable[[coco.CocoCaption], int | None]
@@ -121,7 +121,7 @@ def _create_set(
         )
         for number, (caption, image) in enumerate(of_split, start=1)
     )
-    create_in_chunks(GivenCaption, rows)
+    create_in_batches(GivenCaption, rows)
     return CaptionCounts(new=len(of_split), skipped=len(captions) - len(of_split))
 
 

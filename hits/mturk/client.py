@@ -20,6 +20,7 @@ from hits.mturk import replies
 from hits.mturk.connection import PAGE, Connection, MarketplaceError, StrangeReply, checked, strange
 from hits.mturk.endpoints import WrongEndpoint, endpoint_of
 from hits.mturk.replies import CreatedHit, ListedAssignment, ListedHit, SentBonus
+from shared.database.transactions import batches
 
 log = logging.getLogger(__name__)
 
@@ -257,13 +258,13 @@ class Marketplace(Connection):
     def notify(self, *, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
         """Send a message to workers; return the ids of the workers it did not reach."""
         failed: list[str] = []
-        for start in range(0, len(worker_ids), PAGE):
+        for some in batches(worker_ids, PAGE):
             reply = self._ask(
                 replies.Notified,
                 "notify_workers",
                 Subject=subject,
                 MessageText=text,
-                WorkerIds=list(worker_ids[start : start + PAGE]),
+                WorkerIds=some,
             )
             failed += [failure.worker_id for failure in reply.not_reached]
         return failed

@@ -17,6 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 
 from corpora.errors import DomainError
+from shared.database.transactions import batches
 
 # Largest number of messages in one call to SQS.
 BATCH = 10
@@ -124,8 +125,7 @@ def delete(messages: Iterable[Message]) -> None:
     Messages that could not be deleted appear again later.
     """
     handles = [message.receipt_handle for message in messages]
-    for start in range(0, len(handles), BATCH):
-        batch = handles[start : start + BATCH]
+    for batch in batches(handles, BATCH):
         _call(
             "delete_message_batch",
             Entries=[

@@ -32,6 +32,7 @@ from hits.reconcile.run import (
 from hits.reconcile.storing import ask_for, recount
 from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
+from shared.database.transactions import batches
 
 # Decisions that are stored together. Until its own call, an assignment cannot be rejected.
 TOGETHER = 10
@@ -83,11 +84,11 @@ def _decide(run: Run, shares: Sequence[int], decided: set[int], until: float) ->
     due, is_more = run.first_batch(_to_settle(run, shares), assignment_name, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
-    for start in range(0, len(due), TOGETHER):
+    for keys in batches(due, TOGETHER):
         if time.monotonic() >= until:
             run.is_cut_short = run.sync.has_more_to_pay = True
             return
-        _settle_together(run, due[start : start + TOGETHER], decided)
+        _settle_together(run, keys, decided)
 
 
 def _settle_together(run: Run, keys: Sequence[int], decided: set[int]) -> None:

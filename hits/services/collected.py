@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from hashlib import file_digest
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import lock_check_share
 from qualcontrol.services.worker_risks import learn
+from shared.database.transactions import batches
 
 # Number of captions per transaction, which takes one to three seconds.
 BATCH = 2_000
@@ -83,7 +83,7 @@ def import_collected(
     importer = _Importer(campaign, file, with_rejected, intake)
     entries = read(progress=progress)
     try:
-        while batch := list(islice(entries, BATCH)):
+        for batch in batches(entries, BATCH):
             importer.take(batch)
         intake.is_complete = True
     finally:

@@ -18,6 +18,7 @@ from corpora.errors import DomainError
 from hits.models import Hit, TaskPage
 from hits.services.accounts import ERASED
 from hits.services.claims import NothingToDo, release_claims
+from shared.database.transactions import batches
 
 # Several workers may open a page for one slot, each after the previous one returned it. Further
 # pages, for example from forged requests, replace the oldest ones, whose forms still work.
@@ -32,9 +33,7 @@ CLOSED_AT_ONCE = 100
 def close_pages(keys: Iterable[int]) -> None:
     """Delete the pages with these primary keys, with the answers sent from them, and free their
     places. Each transaction deletes CLOSED_AT_ONCE pages."""
-    keys = sorted(keys)
-    for start in range(0, len(keys), CLOSED_AT_ONCE):
-        lot = keys[start : start + CLOSED_AT_ONCE]
+    for lot in batches(sorted(keys), CLOSED_AT_ONCE):
         with transaction.atomic(savepoint=False):
             release_claims(pages=lot)
             TaskPage.objects.filter(pk__in=lot).delete()

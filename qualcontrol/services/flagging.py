@@ -21,6 +21,7 @@ from qualcontrol.flags.copies import KEY_HOLDS, LATEST, Found, keys_of, most_sha
 from qualcontrol.flags.image import CODES as IMAGE_CODES
 from qualcontrol.flags.image import Shares, undescribing_flags
 from qualcontrol.models import Assessment, Copying, CopyKey
+from shared.database.transactions import batches
 
 # The most keys in one query, and the most rows in one insert.
 READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
@@ -44,8 +45,8 @@ class FiledCaptions:
         self._filed: defaultdict[int, list[Neighbour]] = defaultdict(list)
         self._unwritten: list[CopyKey] = []
         keys = sorted({key for text in texts for key in self.own(keys_of(text))})
-        for start in range(0, len(keys), READ_AT_ONCE):
-            self._read_keys(keys[start : start + READ_AT_ONCE])
+        for some in batches(keys, READ_AT_ONCE):
+            self._read_keys(some)
 
     def own(self, keys: Iterable[int]) -> list[int]:
         """The campaign's own keys, from keys of 32 bits: a campaign finds its own captions only."""
@@ -116,8 +117,7 @@ class FiledCaptions:
         self._places |= dict.fromkeys(workers, 0) | dict(counts)
         self._latest |= {worker: [] for worker in workers}
         written = [worker for worker in workers if self._places[worker]]
-        for start in range(0, len(written), WORKERS_AT_ONCE):
-            of_some = written[start : start + WORKERS_AT_ONCE]
+        for of_some in batches(written, WORKERS_AT_ONCE):
             # Each part names the campaign, so that the database looks up each in the index.
             latest = [
                 Q(campaign=self._campaign, worker=w, position__gt=self._places[w] - LATEST)

@@ -1,9 +1,10 @@
-"""Transactions: of several services, in one snapshot, or many short ones for a long deletion."""
+"""Transactions: of several services, in one snapshot; and batches of many rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from itertools import islice
 from typing import Any, TypeVar
 
 from django.db import OperationalError, connection, models, transaction
@@ -101,10 +102,17 @@ BATCH = 1000
 Row = TypeVar("Row")
 
 
-def batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """The rows in their order, in batches of BATCH."""
-    for start in range(0, len(rows), BATCH):
-        yield rows[start : start + BATCH]
+def batches(rows: Iterable[Row], size: int = BATCH) -> Iterator[list[Row]]:
+    """The rows in their order, in lists of BATCH, or of another size."""
+    left = iter(rows)
+    while batch := list(islice(left, size)):
+        yield batch
+
+
+def create_in_batches(model: type[models.Model], rows: Iterable[Any]) -> None:
+    """Create the rows, holding at most BATCH of them in memory."""
+    for batch in batches(rows):
+        model._default_manager.bulk_create(batch)
 
 
 def delete_in_batches(rows: models.QuerySet[Any], *, size: int = BATCH) -> int:

@@ -56,8 +56,8 @@ def _with_unknown(table: Table) -> set[str]:
 def _texts(table: Table) -> Iterator[str]:
     yield ",".join(table.names) + END
     cells = [CELLS[column.type] for column in table.columns]
-    for chunk in table.chunks():
-        yield "".join(_line(row, cells) for row in chunk)
+    for batch in table.batches():
+        yield "".join(_line(row, cells) for row in batch)
 
 
 def _line(row: Row, cells: list[Callable[[Any], str]]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 from annotate.exports.formats.base import TYPES, DataFiles, Format
 from annotate.exports.images import IMAGES, image_paths
-from annotate.exports.records import chunks
 from annotate.exports.tables import CHUNK, Content, Table, Type, lists
 from corpora.writing import File, dump, encoded
+from shared.database.transactions import batches
 
 METADATA = "metadata.jsonl"
 # Characters that JSON leaves as they are, but that some programs take for the end of a line.
@@ -62,8 +62,8 @@ def _rows(table: Table, content: Content) -> Iterable[Mapping[str, Any]]:
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for chunk in chunks(rows, CHUNK):
-        text = "\n".join(map(dump, chunk)) + "\n"
+    for batch in batches(rows, CHUNK):
+        text = "\n".join(map(dump, batch)) + "\n"
         for character, escape in LINE_ENDS.items():
             text = text.replace(character, escape)
         yield text

@@ -27,7 +27,7 @@ def _chunks(table: Table) -> Iterator[bytes]:
 
     schema, pipe = _schema(table), Pipe()
     with pyarrow.parquet.ParquetWriter(pipe, schema) as writer:
-        for rows in table.chunks():
+        for rows in table.batches():
             columns = zip(zip(*rows, strict=True), schema.types, strict=True)
             arrays = [pyarrow.array(values, type=type_) for values, type_ in columns]
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))

@@ -58,6 +58,7 @@ from annotate.queries.words import if_few, with_words
 from corpora.language.english import mean_similarities
 from corpora.language.languages import language_of
 from corpora.language.text import MOST_OF_REMARK, Problem, gettext_noop, normalise, problems
+from shared.database.transactions import batches
 
 # A longer text is found by its beginning. The index holds this much of it.
 INDEXED = 10_000
@@ -167,13 +168,12 @@ class CaptionKind(TaskKind):
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
         shown = primed_tasks(config, len(selected))
         names = names_in(config.language)
-        for start in range(0, len(selected), AT_ONCE):
-            chunk = selected[start : start + AT_ONCE]
-            ids = [image_id for _, image_id in chunk]
+        for chunk in batches(zip(shown, selected, strict=True), AT_ONCE):
+            ids = [image_id for _, (_, image_id) in chunk]
             keywords = keywords_in(config.language, ids, names)
             contexts = contexts_of(ids) if config.captions.show_context else {}
             to_rate = rate_first.captions_to_rate(campaign, ids)
-            for shows_keywords, (position, image_id) in zip(shown[start:], chunk, strict=False):
+            for shows_keywords, (position, image_id) in chunk:
                 yield new_task(
                     campaign,
                     image_id=image_id,

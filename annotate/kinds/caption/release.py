@@ -7,11 +7,12 @@ from typing import Any
 from django.db import connection
 
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.records import CHUNK, ImageRecords, chunks
+from annotate.exports.records import ImageRecords
 from annotate.kinds.caption import rate_first
 from annotate.kinds.freezing import Candidate, Drawn
 from annotate.models import Caption, Release, ReleasedCaption, Role, Task
 from corpora.writing import dump
+from shared.database.transactions import BATCH, batches
 
 COLUMNS = (
     "image",
@@ -61,7 +62,7 @@ def freeze(
 
 
 def _images(drawn: Iterable[Drawn]) -> Iterator[list[_Image]]:
-    return chunks((list(group) for _, group in groupby(drawn, key=_number)), IMAGES_AT_ONCE)
+    return batches((list(group) for _, group in groupby(drawn, key=_number)), IMAGES_AT_ONCE)
 
 
 def _shown(image: _Image) -> bool | None:
@@ -126,9 +127,9 @@ def _insert(rows: Iterator[tuple[Any, ...]]) -> None:
     columns = ", ".join(field.column for field in fields)
     row = f"({', '.join(['%s'] * len(COLUMNS))})"
     most = connection.features.max_query_params
-    size = min(CHUNK, most // len(COLUMNS)) if most else CHUNK
+    size = min(BATCH, most // len(COLUMNS)) if most else BATCH
     with connection.cursor() as cursor:
-        for part in chunks(rows, size):
+        for part in batches(rows, size):
             places = ", ".join([row] * len(part))
             sql = f"INSERT INTO {ReleasedCaption._meta.db_table} ({columns}) VALUES {places}"
             cursor.execute(sql, [*chain.from_iterable(part)])

@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import Team
-from annotate.exports.records import create_in_chunks
 from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role
 from corpora.errors import DomainError
 from corpora.language.text import normalise
+from shared.database.transactions import create_in_batches
 
 
 @transaction.atomic
@@ -33,7 +33,7 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     if existing is not None:
         return existing
     made = _create_set(release, team, at)
-    create_in_chunks(GivenCaption, _references(made, release))
+    create_in_batches(GivenCaption, _references(made, release))
     if not made.captions.exists():
         raise DomainError(f"release {name!r} has no captions.")
     return made

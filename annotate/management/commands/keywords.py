@@ -5,11 +5,9 @@ from django.db import connection
 from django.db.models.functions import Collate
 
 from accounts.management.base import DomainCommand
-from annotate.exports.records import chunks
 from annotate.models import Image
 from annotate.queries.keywords import hidden_classes, keywords_of
-
-CHUNK = 1_000
+from shared.database.transactions import BATCH, batches
 
 
 class Command(DomainCommand):
@@ -42,7 +40,7 @@ class Command(DomainCommand):
             raise CommandError("No such image. Import images with import_openimages.")
         # By code points, independent of the database's collation.
         by_key = Collate("key", "C" if connection.vendor == "postgresql" else "BINARY")
-        for chunk in chunks(images.order_by(by_key, "pk").iterator(CHUNK), CHUNK):
-            keywords = keywords_of(chunk)
-            for picture in chunk:
+        for batch in batches(images.order_by(by_key, "pk").iterator(BATCH)):
+            keywords = keywords_of(batch)
+            for picture in batch:
                 self.stdout.write(f"{picture.key}\t{', '.join(keywords[picture.pk])}")

@@ -334,7 +334,7 @@ def test_a_release_that_is_read_in_parts_is_the_same(monkeypatch):
 
     whole = captions(release(campaign))
     monkeypatch.setattr("annotate.kinds.caption.release.IMAGES_AT_ONCE", 3)
-    monkeypatch.setattr("annotate.exports.records.CHUNK", 2)
+    monkeypatch.setattr("annotate.kinds.caption.release.BATCH", 2)
 
     assert captions(release(campaign, name="in-parts")) == whole
     assert len(whole) == 7 * 3
