@@ -131,11 +131,12 @@ def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     frontier = checks.filter(is_random=True).open().aggregate(first=Min("draw"))["first"]
     sampled = Q(is_random=True) if frontier is None else Q(is_random=True, draw__lt=frontier)
     # Only of the responses that are kept, also those that an exclusion did not discard, and of
-    # those that checks removed from them. Others were withdrawn, or discarded with what they build
-    # on.
+    # those that checks removed from them. Others were withdrawn or lost, or discarded with what
+    # they build on.
     by_exclusion = Q(worker__in=campaign.exclusions.in_force().values("worker"))
+    taken_away = Q(withdrawn_at__isnull=False) | Q(submission__lost_at__isnull=False)
     gone = Response.objects.of(campaign).filter(
-        by_exclusion | Q(withdrawn_at__isnull=False) | ~Q(spot_check__verdict=Verdict.BAD),
+        by_exclusion | taken_away | ~Q(spot_check__verdict=Verdict.BAD),
         status=ResponseStatus.DISCARDED,
     )
     verdicts = _verdicts(checks.exclude(response__in=gone), sampled)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotate.models import Response, Submission
 from qualcontrol.models import Assessment, SpotCheck
 from qualcontrol.queries.quality_report import estimate_of, reviewers
 from qualcontrol.queries.workers import (
@@ -10,6 +11,7 @@ from qualcontrol.queries.workers import (
     worker_summaries,
 )
 from qualcontrol.services import sampling
+from qualcontrol.services.discards import discard_lost
 from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import (
     NOON,
@@ -79,6 +81,21 @@ def test_a_withdrawn_response_hides_no_kept_one(monkeypatch):
 
     found = estimate_of(campaign, kept=6)
     assert (found.checks, found.share) == (4, pytest.approx(1 / 2 * 4 / 6))
+
+
+def test_a_bad_response_of_a_lost_assignment_is_not_in_the_estimate():
+    campaign = CampaignFactory(config={"review": {"first": 0, "share": 1, "policy": "propose"}})
+    worker = WorkerFactory()
+    lost, *others = write(campaign, worker, 4)
+    Response.objects.filter(pk=lost.pk).update(submission=Submission.objects.create())
+    for response, verdict in zip((lost, *others), ("BAD", "GOOD", "GOOD", "GOOD"), strict=True):
+        judge(response, verdict)
+    lost.refresh_from_db()
+
+    about = {"campaign": campaign, "worker": worker, "submission": lost.submission_id}
+    discard_lost(**about, at=NOON)
+
+    assert estimate_of(campaign, kept=3).checks == 3
 
 
 def test_a_reviewer_does_not_learn_from_the_report_how_another_judged_an_open_check():
