@@ -81,8 +81,7 @@ def parse_question(text: str) -> Question:
 
 
 def _text(root: etree._Element, position: int) -> str:
-    children = [child for child in root if isinstance(child.tag, str)]
-    return (children[position].text or "").strip()
+    return (root[position].text or "").strip()
 
 
 def _checked_url(url: str) -> str:

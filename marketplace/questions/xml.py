@@ -15,13 +15,18 @@ NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 
 
 def read(text: str, *, what: str) -> etree._Element:
-    """The root of the document; raises QuestionRefused if it is not XML or declares a DTD."""
+    """The root of the document, without comments; raises QuestionRefused if it is not XML or
+    declares a DTD."""
+    # The text was decoded already, whatever encoding it declares. An element's text would end at a
+    # comment in it.
+    parser = etree.XMLParser(
+        encoding="utf-8", resolve_entities=False, no_network=True, remove_comments=True,
+        remove_pis=True,
+    )  # fmt: skip
     try:
         # defusedxml refuses entity bombs before lxml, which validates schemas, sees the text.
-        SafeElementTree.fromstring(text.encode(), forbid_dtd=True)
-        return etree.fromstring(
-            text.encode(), etree.XMLParser(resolve_entities=False, no_network=True)
-        )
+        SafeElementTree.fromstring(text, forbid_dtd=True)
+        return etree.fromstring(text.encode(), parser)
     except DefusedXmlException as error:
         raise QuestionRefused(
             f"There was an error parsing the XML {what}: document type declarations and entities "
@@ -75,12 +80,8 @@ def child(element: etree._Element, name: str) -> etree._Element | None:
 
 
 def children(element: etree._Element, name: str | None = None) -> list[etree._Element]:
-    """The child elements, all or those with this name, without comments."""
-    return [
-        child
-        for child in element
-        if isinstance(child.tag, str) and name in (None, etree.QName(child).localname)
-    ]
+    """The child elements, all or those with this name."""
+    return [child for child in element if name in (None, etree.QName(child).localname)]
 
 
 def text_of(element: etree._Element, name: str, default: str = "") -> str:
