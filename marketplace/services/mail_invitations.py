@@ -8,7 +8,6 @@ from socket import gaierror
 import idna
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
 from django.template.loader import render_to_string
@@ -47,8 +46,9 @@ def _clean(address: str) -> str:
     # Not `casefold`, which turns the ß of a domain into ss: another domain.
     address = address.strip("<>").lower()
     try:
-        validate_email(address)
-    except ValidationError as error:
+        MailInvitation._meta.get_field("address").run_validators(address)
+        address.encode()
+    except (ValidationError, UnicodeEncodeError) as error:
         raise GroupRefused(
             f"This is not an e-mail address: {address[:100]}", field="addresses"
         ) from error

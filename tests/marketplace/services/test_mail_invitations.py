@@ -285,3 +285,9 @@ def test_a_site_without_mail_says_so(operator, settings):
     assert answer.status_code == 400
     assert not MailInvitation.objects.exists()
     assert send_invitations(at=clock.now()) == 0
+
+
+@pytest.mark.parametrize("address", [f"{'a' * 250}@b.org", "mia@\ud800.example"])
+def test_an_address_that_cannot_be_stored_is_refused(address):
+    with pytest.raises(GroupRefused, match="not an e-mail address"):
+        mail_invitations.addresses_in(address)
