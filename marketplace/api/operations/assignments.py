@@ -75,7 +75,7 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
         rows, members = page_of(
             hit.review_results.filter(level__in=levels),
             call.params,
-            about=call.about(hit.pk, *levels),
+            about=call.about(hit.pk, *sorted(set(levels))),
         )
         answer.update({name: value for name, value in members.items() if name == "NextToken"})
         for result in rows:

@@ -260,6 +260,19 @@ def test_results_that_are_stored_again_while_a_program_reads_them_are_listed_onc
     assert keys == [*agreed, "PluralityAnswer", "PluralityLevel", *["WorkerAgreementScore"] * 3]
 
 
+def test_levels_that_are_named_many_times_can_be_read_in_pages(marketplace, client):
+    hit_type_id = create_hit_type(client)
+    hit_id = create_hit(client, hit_type_id, HITReviewPolicy=plurality())["HITId"]
+    answer(marketplace, hit_type_id, animal="cat")
+    marketplace.advance(seconds=1)
+    request = {"HITId": hit_id, "PolicyLevels": ["HIT", "Assignment"] * 10, "MaxResults": 1}
+
+    page = client.list_review_policy_results_for_hit(**request)
+    page = client.list_review_policy_results_for_hit(**request, NextToken=page["NextToken"])
+
+    assert len(page["HITReviewReport"]["ReviewResults"]) == 1
+
+
 def submit_animal(hit: Hit) -> Assignment:
     assignment = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
     document = build([("animal", ["cat"])])
