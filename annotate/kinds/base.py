@@ -23,7 +23,7 @@ from annotate.exports.images import keywords_file
 from annotate.exports.tables import Asked, Extra, Table
 from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.freezing import Drawn
-from annotate.kinds.wizard import RESPONSES, SELECTION, StepFields
+from annotate.kinds.steps import RESPONSES, SELECTION, StepFields
 from annotate.kinds.wording import in_language
 from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Selection, Task
 from annotate.models.responses import ResponseQuerySet

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import Right
 from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.kinds import KINDS
-from annotate.kinds.wizard import Dollars, Percent
+from annotate.kinds.steps import Dollars, Percent
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignStatus
 from annotate.queries.progress import progress

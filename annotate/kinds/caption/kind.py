@@ -33,9 +33,9 @@ from annotate.kinds.caption.export import (
 )
 from annotate.kinds.caption.presets import IN_WORDS, PRESETS
 from annotate.kinds.caption.release import freeze
-from annotate.kinds.caption.wizard import IMAGES, INSTRUCTIONS
+from annotate.kinds.caption.steps import IMAGES, INSTRUCTIONS
 from annotate.kinds.freezing import Drawn
-from annotate.kinds.wizard import StepFields
+from annotate.kinds.steps import StepFields
 from annotate.kinds.wording import translated
 from annotate.models import (
     Campaign,

@@ -44,7 +44,7 @@ from annotate.kinds.correspondence.release import (
     sentence_files,
     tables,
 )
-from annotate.kinds.wizard import (
+from annotate.kinds.steps import (
     CAPTION_SET,
     RELEASE,
     RESPONSES,

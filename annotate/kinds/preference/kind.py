@@ -23,7 +23,7 @@ from annotate.kinds.rating.answers import Answer
 from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
-from annotate.kinds.wizard import StepFields
+from annotate.kinds.steps import StepFields
 from annotate.models import Campaign, ReleasedImage, Response, Selection, Task
 from corpora.evaluation.bootstrap import RESAMPLES
 from corpora.evaluation.comparisons import PRIOR

@@ -41,7 +41,7 @@ from annotate.kinds.rating.marks import (
 from annotate.kinds.rating.release import freeze, tables
 from annotate.kinds.rating.scores import RESAMPLES
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step, number_to_rate
-from annotate.kinds.wizard import StepFields
+from annotate.kinds.steps import StepFields
 from annotate.kinds.wording import listed, plural_forms
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
 from corpora.language.text import Problem, gettext_noop

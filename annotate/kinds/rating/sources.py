@@ -1,4 +1,4 @@
-"""The captions to rate by image, in random order, without their sources; the wizard's sources."""
+"""The captions to rate by image, in random order, without their sources; and fields for these."""
 
 import random
 import re
@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import Team
 from annotate.kinds.base import CampaignNotPossible
 from annotate.kinds.rating.answers import Rating, Source
-from annotate.kinds.wizard import RESPONSES, SELECTION, Choices, StepFields, listed
+from annotate.kinds.steps import RESPONSES, SELECTION, Choices, StepFields, listed
 from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task
 from annotate.queries.releases import not_withdrawn
 from corpora.language.languages import ENGLISH, FULL_STOPS, language_of

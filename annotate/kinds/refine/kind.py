@@ -18,7 +18,7 @@ from annotate.kinds.base import (
     TaskKind,
     new_task,
 )
-from annotate.kinds.caption.wizard import INSTRUCTIONS, PRACTICE_FIELDS
+from annotate.kinds.caption.steps import INSTRUCTIONS, PRACTICE_FIELDS
 from annotate.kinds.refine.changes import parts
 from annotate.kinds.refine.release import (
     FILES,
@@ -28,7 +28,7 @@ from annotate.kinds.refine.release import (
     shown_versions,
     tables,
 )
-from annotate.kinds.wizard import CAPTION_SET, RELEASE, SELECTION, StepFields, Whole, Yes
+from annotate.kinds.steps import CAPTION_SET, RELEASE, SELECTION, StepFields, Whole, Yes
 from annotate.kinds.wording import translated
 from annotate.models import (
     Campaign,

@@ -17,10 +17,10 @@ from annotate.kinds.base import CampaignNotPossible, TaskKind, Templates, new_ta
 from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.caption.kind import CaptionKind, contexts_of, primed_tasks
 from annotate.kinds.caption.release import freeze
-from annotate.kinds.caption.wizard import INSTRUCTIONS, PRACTICE_FIELDS
+from annotate.kinds.caption.steps import INSTRUCTIONS, PRACTICE_FIELDS
 from annotate.kinds.freezing import Drawn
 from annotate.kinds.region.export import REGION_FILES, own_files, tables
-from annotate.kinds.wizard import (
+from annotate.kinds.steps import (
     SELECTION,
     Choice,
     Choices,

@@ -10,7 +10,7 @@ from django.forms import BoundField
 
 from annotate.kinds import KINDS, TaskKind
 from annotate.kinds.reading import TEXTS, filled, merged
-from annotate.kinds.wizard import (
+from annotate.kinds.steps import (
     Choice,
     Choices,
     Countries,

@@ -8,7 +8,7 @@ from django import forms
 
 from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import filled
-from annotate.kinds.wizard import FileField, StepFields
+from annotate.kinds.steps import FileField, StepFields
 from annotate.models import CampaignDraft
 from annotate.queries.keywords import has_classes
 from annotate.services.drafts import value_at

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import Team
-from annotate.kinds.wizard import (
+from annotate.kinds.steps import (
     SELECTION,
     Choice,
     Lines,
