@@ -1,6 +1,6 @@
 """The campaign file: the keys that a researcher may write in it, and their defaults.
 
-Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
+Uses pydantic, and not Django. `annotate.kinds.campaign_files` reads a file.
 """
 
 import math
@@ -296,8 +296,8 @@ class Flags(Section):
 class CampaignConfig(Section):
     """A whole campaign file.
 
-    The section of a task type is an extra key, which that task type reads. `annotate.kinds.reading`
-    refuses all other extra keys.
+    The section of a task type is an extra key, which that task type reads.
+    `annotate.kinds.campaign_files` refuses all other extra keys.
     """
 
     model_config = ConfigDict(extra="allow")

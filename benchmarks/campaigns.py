@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Model
 
 from accounts.services.teams import first_team
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import (
     Box,
     Campaign,

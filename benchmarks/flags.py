@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from annotate.campaign_file import CampaignConfig
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from benchmarks.crowds import KNOWN, WORKERS, Written, gather, read_captions
 from benchmarks.harness import Line, Report, main
 from corpora.language.english import mean_similarities, words

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from benchmarks.flags import codes_of_captions
 from benchmarks.harness import Line, Report, main
 from corpora.language.english import mean_similarities, words

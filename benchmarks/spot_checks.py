@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from benchmarks.crowds import (
     KNOWN,
     LATE,

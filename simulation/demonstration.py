@@ -17,7 +17,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_config, read_plan
+from annotate.kinds.campaign_files import parse_config, read_plan
 from annotate.models import Campaign, Release, Response
 from annotate.queries.progress import progress
 from annotate.services.campaigns import create_campaign

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from accounts.models import Membership, Team, TeamRole
 from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import (
     Box,
     Campaign,

@@ -4,7 +4,7 @@ from typing import Any
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS
-from annotate.kinds.reading import LANGUAGES, PRESETS, TRANSLATED, TRANSLATIONS
+from annotate.kinds.campaign_files import LANGUAGES, PRESETS, TRANSLATED, TRANSLATIONS
 
 ABOUT = (
     "The keys of a campaign file. Give exactly one of `selection`, `release` and `caption_set`. A "

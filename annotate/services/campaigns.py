@@ -11,7 +11,7 @@ from accounts.models import Team
 from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
-from annotate.kinds.reading import Plan
+from annotate.kinds.campaign_files import Plan
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.services import names
 from annotate.services.practice import practice_images

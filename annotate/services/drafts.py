@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from accounts.models import Team
 from accounts.services.teams import first_team
 from annotate.campaign_file import fair_hit
-from annotate.kinds.reading import CampaignFileError, filled, merged, parse_plan, preset_of
+from annotate.kinds.campaign_files import CampaignFileError, filled, merged, parse_plan, preset_of
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.campaigns import change_campaign, create_campaigns
 from corpora.errors import DomainError

@@ -30,7 +30,7 @@ from accounts.rights import rights_in, team_to_change
 from annotate.api.campaign_schema import campaign_file_schema
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of
-from annotate.kinds.reading import CampaignFileError, Plan, parse_plan
+from annotate.kinds.campaign_files import CampaignFileError, Plan, parse_plan
 from annotate.models import Campaign, CampaignStatus, ResponseStatus
 from annotate.models import Response as Answer
 from annotate.queries.progress import progress, progress_by_campaign

@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotate.kinds import KINDS
+from annotate.kinds.campaign_files import CampaignFileError, parse_plan
 from annotate.kinds.exporting import content_of, extras_of
-from annotate.kinds.reading import CampaignFileError, parse_plan
 from annotate.models import (
     Campaign,
     Caption,

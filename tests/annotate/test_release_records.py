@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.exports.formats import FORMATS
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.exporting import content_of, export_archive, extras_of
-from annotate.kinds.reading import parse_config
 from annotate.models import (
     Box,
     ClassRelation,

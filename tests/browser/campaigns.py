@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from playwright.sync_api import FrameLocator, Page, expect
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Answer, Campaign, Image
 from annotate.services.campaigns import create_campaign
 from hits.models import TaskPage

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import FrameLocator, expect
 
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.caption.presets import PRESETS
-from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, Response
 from annotate.services.drafts import begin_draft
 from hits.reconcile.reconciler import reconcile

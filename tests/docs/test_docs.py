@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import PRESETS, parse_plan
+from annotate.kinds.campaign_files import PRESETS, parse_plan
 from corpora.__main__ import COMMANDS
 from tests.docs.written import CODE_BLOCK, DOCS, OUR_APPS, PAGES, ROOT, page
 

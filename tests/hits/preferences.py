@@ -1,8 +1,8 @@
 """Campaigns that compare the captions of three models, and their answers."""
 
 from annotate.kinds import KINDS
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.preference.pairs import candidates
-from annotate.kinds.reading import parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
 from tests.factories import (

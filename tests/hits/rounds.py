@@ -1,6 +1,6 @@
 """Campaigns of captions in rounds, and a worker who writes in them."""
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import create_campaign
 from tests.factories import (

@@ -20,8 +20,8 @@ from annotate.exports.formats import FORMATS
 from annotate.exports.records import HidingRefused, rule_of
 from annotate.exports.tables import Extra
 from annotate.kinds import CampaignNotPossible
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.correspondence.caption_sets import set_of_release
-from annotate.kinds.reading import parse_config
 from annotate.models import (
     CaptionSet,
     GivenCaption,

@@ -20,9 +20,9 @@ from annotate.exports.images import image_tables
 from annotate.exports.tables import Column, Table, Type
 from annotate.kinds import KINDS
 from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind, new_task
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.freezing import as_submitted, save_items
-from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services.campaigns import create_campaign
 from corpora.language.text import Problem

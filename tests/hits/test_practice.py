@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from annotate.kinds import CampaignNotPossible
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.practice import signed_marks

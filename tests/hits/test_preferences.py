@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from annotate.kinds import AnswerMissing, AnswerRefused
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.kinds.preference.pairs import Standing
-from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import claim_tasks

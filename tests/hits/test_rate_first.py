@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotate.kinds import KINDS, AnswerRefused
 from annotate.kinds.base import CampaignNotPossible
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Campaign, CaptionSet, GivenCaption, Response
 from annotate.services.campaigns import change_campaign, create_campaign
 from annotate.templatetags.campaigns import show_answer, show_released

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotate.exports.provenance import collection_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.models import CaptionSet, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
 from annotate.templatetags.campaigns import show_answer

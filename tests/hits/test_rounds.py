@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.kinds import KINDS
 from annotate.kinds.base import CampaignNotPossible
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Behaviour, Campaign, Response
 from annotate.queries.progress import open_work, work_now
 from annotate.services.campaigns import change_campaign

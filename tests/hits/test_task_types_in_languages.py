@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils.translation import get_language_info, ngettext
 
 from annotate.kinds import KINDS, AnswerRefused, CampaignNotPossible
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.rating.sources import in_same_form
-from annotate.kinds.reading import parse_config
 from annotate.kinds.wording import in_language, page_language
 from annotate.models import Box, Campaign, ClassName, Role
 from annotate.services.campaigns import create_campaign

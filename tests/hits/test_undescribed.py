@@ -13,7 +13,7 @@ from django.test import Client
 
 from annotate.exports.records import rule_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.models import (
     Behaviour,
     Campaign,

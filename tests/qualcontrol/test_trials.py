@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
 from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.review_queue import next_checks

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.management.base import DomainCommand, add_team_option, team_named
 from annotate.kinds import KINDS
-from annotate.kinds.reading import read_plan
+from annotate.kinds.campaign_files import read_plan
 from annotate.services.campaigns import create_campaigns
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_plan, parse_toml
+from annotate.kinds.campaign_files import CampaignFileError, parse_plan, parse_toml
 from corpora.reading.files import MalformedFile, decoded
 
 # What the validator says, and what pages say; the first that fits.
@@ -43,7 +43,7 @@ PATTERNS = [(re.compile(rf"{said}(?P<given>, not .*)?", re.DOTALL), words) for s
 
 
 def in_words(line: str) -> str:
-    """`hit.images: must be at most 20, not 25` for an error of `annotate.kinds.reading`."""
+    """`hit.images: must be at most 20, not 25` for an error of `annotate.kinds.campaign_files`."""
     key, colon, message = line.partition(": ")
     for pattern, words in PATTERNS:
         match = pattern.fullmatch(message)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.forms import BoundField
 
 from annotate.kinds import KINDS, TaskKind
-from annotate.kinds.reading import TEXTS, filled, merged
+from annotate.kinds.campaign_files import TEXTS, filled, merged
 from annotate.kinds.steps import (
     Choice,
     Choices,

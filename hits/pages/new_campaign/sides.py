@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, CampaignNotPossible
-from annotate.kinds.reading import CampaignFileError, parse_plan
+from annotate.kinds.campaign_files import CampaignFileError, parse_plan
 from annotate.models import Campaign, CampaignDraft, CampaignStatus, Selection
 from annotate.queries.keywords import has_classes
 from annotate.services.drafts import file_so_far, value_at

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 from django import forms
 
 from annotate.kinds import DEFAULT_KIND, KINDS
-from annotate.kinds.reading import filled
+from annotate.kinds.campaign_files import filled
 from annotate.kinds.steps import FileField, StepFields
 from annotate.models import CampaignDraft
 from annotate.queries.keywords import has_classes

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotate.kinds.reading import CampaignFileError, parse_plan
+from annotate.kinds.campaign_files import CampaignFileError, parse_plan
 from annotate.models import CampaignDraft
 from hits.pages.new_campaign.file_form import in_words
 from hits.pages.new_campaign.forms import (

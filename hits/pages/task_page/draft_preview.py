@@ -15,7 +15,7 @@ from accounts.pages.signed_in import user_of
 from accounts.rights import require
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_first
+from annotate.kinds.campaign_files import parse_first
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, CampaignDraft, Task
 from annotate.services.drafts import file_so_far

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.queries.progress import pages_for
 
 

@@ -14,7 +14,7 @@ from drf_spectacular.renderers import OpenApiJsonRenderer
 
 from accounts.api.schema import written
 from accounts.services.api_tokens import issue_token
-from annotate.kinds.reading import PRESETS, parse_plan
+from annotate.kinds.campaign_files import PRESETS, parse_plan
 from annotate.models import Campaign
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Release, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
 from corpora.__main__ import main

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import translation
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.kinds.wording import page_language
 from corpora.language.languages import LANGUAGES, language_of
 from corpora.language.text import CaptionRules, Problem, problems

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from django.conf import settings
 from django.db.models import Sum
 
-from annotate.kinds.reading import parse_plan
+from annotate.kinds.campaign_files import parse_plan
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import create_campaigns
 from annotate.services.drafts import begin_draft

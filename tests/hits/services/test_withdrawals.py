@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
+from annotate.kinds.campaign_files import parse_config
 from annotate.kinds.correspondence.caption_sets import set_of_release
-from annotate.kinds.reading import parse_config
 from annotate.models import Response, ResponseStatus
 from annotate.queries.releases import withdrawn_in
 from annotate.services import responses as response_services

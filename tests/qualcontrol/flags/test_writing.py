@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from qualcontrol.flags.writing import writing_flags
 from tests.servers import PATIENCE
 

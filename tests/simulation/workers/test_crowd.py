@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Box, Campaign, Caption, Correspondence, ObjectClass, Response, Task
 from annotate.queries.progress import progress
 from annotate.services.campaigns import create_campaign

@@ -6,8 +6,8 @@ import pytest
 from django.utils.translation import gettext
 
 from annotate.campaign_file import fair_hit, seconds_for
+from annotate.kinds.campaign_files import TEXTS, filled, parse_config, parse_plan
 from annotate.kinds.caption.presets import IN_WORDS, PRESETS
-from annotate.kinds.reading import TEXTS, filled, parse_config, parse_plan
 from annotate.kinds.wording import in_language
 from annotate.services.drafts import value_at
 from corpora.language.languages import LANGUAGES

@@ -3,7 +3,7 @@
 import pytest
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Box, Campaign, CaptionSet, ClassRelation, RelationKind, Task
 from annotate.services.campaigns import create_campaign
 from hits.services.claims import claim_tasks

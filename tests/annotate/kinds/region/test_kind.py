@@ -9,9 +9,9 @@ from pycocotools.coco import COCO
 
 from annotate.exports.formats import FORMATS
 from annotate.kinds import KINDS, CampaignNotPossible
+from annotate.kinds.campaign_files import CampaignFileError, parse_config, parse_plan
 from annotate.kinds.correspondence.caption_sets import set_of_release
 from annotate.kinds.exporting import content_of, extras_of
-from annotate.kinds.reading import CampaignFileError, parse_config, parse_plan
 from annotate.models import (
     Behaviour,
     Box,

@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.urls import reverse
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.drafts import begin_draft
 from tests.factories import NOON, CampaignFactory, SelectionFactory, UserFactory

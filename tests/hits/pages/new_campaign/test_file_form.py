@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.urls import reverse
 
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.models import Campaign, CampaignDraft, CampaignStatus
 from hits.pages.new_campaign.file_form import in_words
 from tests.factories import ImageFactory, SelectionFactory

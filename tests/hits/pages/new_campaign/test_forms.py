@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.urls import reverse
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import Campaign
 from annotate.services.drafts import begin_draft
 from qualcontrol.services.releasing import release_campaign

@@ -4,7 +4,13 @@ from decimal import Decimal
 import pytest
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import PRESETS, CampaignFileError, filled, parse_config, read_plan
+from annotate.kinds.campaign_files import (
+    PRESETS,
+    CampaignFileError,
+    filled,
+    parse_config,
+    read_plan,
+)
 from corpora.reading.files import MalformedFile
 
 LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}
