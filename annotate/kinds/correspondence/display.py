@@ -16,7 +16,7 @@ from annotate.kinds.correspondence.answers import (
     links,
 )
 from annotate.kinds.correspondence.brackets import bracketed
-from annotate.kinds.correspondence.writing import box_id
+from annotate.kinds.correspondence.export import box_id
 from annotate.models import ReleasedImage, Response, Task
 from corpora.language.tokens import tokens
 

@@ -1,6 +1,6 @@
 """Freeze a release of word–box links: compute its rows, statistics and files; and its tables.
 
-The files are computed by `writing.py` and stored with the release. An export only copies them, so
+The files are computed by `export.py` and stored with the release. An export only copies them, so
 it gives the same files even if the code changes.
 """
 
@@ -20,11 +20,11 @@ from annotate.exports.files import (
 from annotate.exports.images import image_key, image_tables
 from annotate.exports.tables import Column, Row, Table, Type
 from annotate.kinds.boxes import NumberedBox, numbered_boxes
-from annotate.kinds.correspondence import writing
+from annotate.kinds.correspondence import export
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
 from annotate.kinds.correspondence.agreement import alpha, units
 from annotate.kinds.correspondence.answers import Correspondences, Referent, Words
-from annotate.kinds.correspondence.writing import Picture, Sentence
+from annotate.kinds.correspondence.export import Picture, Sentence
 from annotate.kinds.freezing import (
     Candidate,
     Drawn,
@@ -55,7 +55,7 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     )
     images = save_items(release, drawn, numbers, outcomes)
     overall = alpha(unit for given in answers for unit in units(given.words))
-    figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
+    figures = {"aggregation": config.aggregation, "alpha": export.rounded(overall)}
     save_figures(release, figures)
     save_files(release, _files(release, sentences, list(_pictures(images, boxes))))
 
@@ -115,13 +115,13 @@ def _files(
     release: Release, sentences: Sequence[Sentence], pictures: Sequence[Picture]
 ) -> dict[str, Iterable[str]]:
     about = describe(release, f"words of {counted(len(sentences), 'caption')} linked to boxes")
-    by_image = writing.sentence_files(sentences, pictures)
+    by_image = export.sentence_files(sentences, pictures)
     return {
-        "correspondences.json": writing.correspondences_file(about | release.figures, sentences),
-        "boxes.json": writing.boxes_file(pictures),
-        "gold.json": writing.gold_file(sentences),
-        "mentions.json": writing.mentions_file(sentences),
-        "brackets.txt": writing.brackets_file(sentences),
+        "correspondences.json": export.correspondences_file(about | release.figures, sentences),
+        "boxes.json": export.boxes_file(pictures),
+        "gold.json": export.gold_file(sentences),
+        "mentions.json": export.mentions_file(sentences),
+        "brackets.txt": export.brackets_file(sentences),
         **{f"{SENTENCES}{key}.txt": [text] for key, text in by_image},
     }
 
