@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from annotate.characters import in_words
 from annotate.models import Release
-from annotate.writing import in_words
 from corpora.wording import counted
 
 CREATIVE_COMMONS = re.compile(

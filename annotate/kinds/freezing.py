@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
+from annotate.characters import Characters
 from annotate.exports.records import save_images
 from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedImage, Response, Task
-from annotate.writing import Characters
 from shared.database.transactions import create_in_batches
 
 # Lookups from a response to what the draw needs to know of it: the first fields of a CountingRow.

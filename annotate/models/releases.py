@@ -59,8 +59,8 @@ class Release(models.Model):
     # What the campaign was: `campaign_file`, `selection`, `caption_set`, `software_version` and
     # `domains` (annotate.exports.records); and where the responses come from: `imports`, the files
     # that they were imported from, and if there are any, `collected`, the number of those collected
-    # here; `writing`, how their texts came (`annotate.writing.shares_of`); and `spot_checks`, for
-    # each campaign with checks its `language` and the estimated share of bad responses.
+    # here; `writing`, how their texts came (`annotate.characters`); and `spot_checks`, for each
+    # campaign with checks its `language` and the estimated share of bad responses.
     context = models.JSONField()
     # How the images were chosen whose captions are hidden: {"splits": […]}, or {"share": …,
     # "seed": …}. Null if the release is public.

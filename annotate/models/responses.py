@@ -240,8 +240,8 @@ class Behaviour(models.Model):
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="behaviour"
     )
-    # The characters of the text by the way in which each came (`annotate.writing`). Of an imported
-    # caption, those that were pasted, if its file says so.
+    # The characters of the text by the way in which each came (`annotate.characters`). Of an
+    # imported caption, those that were pasted, if its file says so.
     characters = models.JSONField(null=True, blank=True)
     # Seconds during which a field of the answer had the focus.
     seconds_writing = models.FloatField(null=True, blank=True)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from annotate.characters import in_words, shares_of
 from annotate.models import Response, ResponseStatus
-from annotate.writing import in_words, shares_of
 from hits.models import AssignmentStatus, TaskPage
 from qualcontrol.models import Act, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers

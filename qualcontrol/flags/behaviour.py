@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotate.campaign_file import CampaignConfig, Flags
-from annotate.writing import BY_HAND
+from annotate.characters import BY_HAND
 from corpora.language.english import words
 from qualcontrol.flags.flag import Flag
 
@@ -24,7 +24,7 @@ class Conduct:
     """Measurements of how an answer was written; None if unknown."""
 
     seconds: float | None = None  # from opening the page to submitting
-    characters: Mapping[str, int] | None = None  # of the text, by way (`annotate.writing`)
+    characters: Mapping[str, int] | None = None  # of the text, by way (`annotate.characters`)
     seconds_writing: float | None = None
     times_left: int | None = None
     device: str = ""

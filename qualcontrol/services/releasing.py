@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, F, QuerySet
 
 from accounts.models import Team
+from annotate.characters import shares_of
 from annotate.exports.files import save_documents
 from annotate.exports.records import Rule, context_of, import_record
 from annotate.kinds import KINDS
@@ -24,7 +25,6 @@ from annotate.models import Campaign, ImportedFile, Release, ResponseStatus, Tas
 from annotate.queries.progress import progress
 from annotate.services import names
 from annotate.services.campaigns import incomplete_tasks
-from annotate.writing import shares_of
 from corpora.errors import DomainError
 from corpora.selection.domains import DEFAULT_PRESET
 from corpora.wording import counted

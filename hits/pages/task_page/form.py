@@ -17,8 +17,8 @@ from typing import Any
 from django.core import signing
 from django.utils.translation import gettext
 
+from annotate.characters import WAYS
 from annotate.models import Device
-from annotate.writing import WAYS
 from corpora.errors import DomainError
 from hits.services.hit_pages import FrameParameters
 from hits.services.task_pages import TaskForm
