@@ -20,7 +20,7 @@ from annotate.services.practice import is_passed, read_marks
 from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.models import Claim, Hit, TaskPage
-from hits.services import entry
+from hits.services import first_questions
 from hits.services.claims import claim_again, claim_tasks, give_back_places, take_places_again
 from hits.services.hit_pages import (
     FrameParameters,
@@ -330,7 +330,7 @@ def _check(
             problems[task.pk] = error.problems
         except AnswerMissing as error:
             problems[task.pk] = [Problem("missing", str(error))]
-    missing = entry.problems_of(campaign, form.frame.worker_id, fields)
+    missing = first_questions.problems_of(campaign, form.frame.worker_id, fields)
     if missing and tasks and not visitor_of(campaign, form.frame).has_written:
         problems.setdefault(tasks[0].pk, []).extend(missing)
     if problems:

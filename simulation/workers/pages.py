@@ -8,7 +8,7 @@ from itertools import product
 import PIL.Image
 from bs4 import Tag
 
-from hits.services.entry import CELL
+from hits.services.first_questions import CELL
 
 
 class SiteError(Exception):

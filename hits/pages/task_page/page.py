@@ -38,7 +38,7 @@ from hits.pages.task_page.form import (
     sign_form,
 )
 from hits.reconcile.bar import bar_if_done
-from hits.services import entry, task_pages
+from hits.services import first_questions, task_pages
 from hits.services.claims import NothingToDo
 from hits.services.hit_pages import FrameParameters, UnknownHit, WaitsForVerdicts
 from hits.services.task_pages import OpenPage, TaskForm
@@ -193,7 +193,7 @@ def _form(
         # The instructions are open in a worker's first HIT and folded afterwards.
         **with_instructions(campaign, shows_instructions=page.is_first),
         "items": items,
-        **(_entry(campaign, page.form.frame) if page.is_first else {}),
+        **(_first_questions(campaign, page.form.frame) if page.is_first else {}),
         "has_problems": bool(problems),
         "token": sign_form(page.form),
         # At most, because the worker may have accepted the task before opening its page.
@@ -203,13 +203,13 @@ def _form(
     return render(request, "hits/task.html", context, status=422 if problems else 200)
 
 
-def _entry(campaign: Campaign, frame: FrameParameters) -> dict[str, Any]:
+def _first_questions(campaign: Campaign, frame: FrameParameters) -> dict[str, Any]:
     """Template variables of what a first form asks besides the tasks."""
     question = campaign.config.writing.question
     return {
-        "confirmed_field": entry.CONFIRMED,
-        "dots_field": entry.DOTS,
-        "dots": entry.picture(campaign, frame.worker_id) if question else "",
+        "confirmed_field": first_questions.CONFIRMED,
+        "dots_field": first_questions.DOTS,
+        "dots": first_questions.picture(campaign, frame.worker_id) if question else "",
     }
 
 
