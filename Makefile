@@ -5,14 +5,13 @@ BIN := .venv/bin
 SIDE_BY_SIDE := -n auto --dist worksteal
 # Without what starts processes or takes long. The ten slowest tests are printed.
 QUICK := -m "not slow and not browser and not services" --durations 10
-SLOW := -m "slow and not browser and not services" --durations 10
 
 # A process that finds bytecode starts sooner.
 unexport PYTHONDONTWRITEBYTECODE
 # Options of `manage.py demo`.
 DEMO :=
 
-.PHONY: demo test test-site test-marketplace check slow slow-site slow-marketplace serve lint types types-marketplace style audit format browser browser-site browser-marketplace bench javascript requirements clean
+.PHONY: demo test test-site test-marketplace check serve lint types types-marketplace style audit format browser browser-site browser-marketplace bench javascript requirements clean
 
 demo: .venv/installed
 	$(BIN)/python manage.py demo $(DEMO)
@@ -25,16 +24,9 @@ test-site: .venv/installed-dev
 test-marketplace: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(QUICK) tests/marketplace tests/shared --ds=marketplace.settings
 
-# All tests but those that need PostgreSQL or Redis.
-check: test slow browser javascript
-
-slow: slow-site slow-marketplace
-
-slow-site: .venv/installed-dev
-	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLOW)
-
-slow-marketplace: .venv/installed-dev
-	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLOW) tests/marketplace tests/shared --ds=marketplace.settings
+# All tests but those that need PostgreSQL or Redis; quick and slow ones in one run of pytest.
+check: QUICK :=
+check: test browser javascript
 
 serve: .venv/installed
 	$(BIN)/python manage.py serve
