@@ -42,6 +42,13 @@ def _counted(
     return gauge
 
 
+def check_broker() -> None:
+    """Raise OperationalError if the broker is away. Without one, pages store work that other
+    processes find."""
+    if not settings.CELERY_TASK_ALWAYS_EAGER:
+        queue_length()
+
+
 def queue_length() -> int:
     """The number of tasks in Celery's queues; raises OperationalError if the broker is away."""
     with current_app.connection_for_read() as connection:

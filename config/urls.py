@@ -1,5 +1,8 @@
 """URLs of the requester site."""
 
+from pathlib import Path
+
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
@@ -8,12 +11,12 @@ from rest_framework.routers import DefaultRouter
 from accounts.api.tokens import TokenView
 from accounts.pages.sign_in import ForgottenView, NewPasswordView, SentView, SignInForm
 from annotate.api.releases import ReleaseViewSet
-from annotate.pages.health import readyz
 from annotate.pages.media import image_copy, media
 from annotate.urls import image_urls, release_urls, webhook_urls
+from background.gauges import check_broker
 from background.urls import notice_urls
 from hits.api.campaigns import CampaignViewSet
-from shared.health import healthz
+from shared.health import check_database, check_folder, check_migrations, healthz, readiness
 from shared.mail import sends_email
 from shared.metrics import metrics
 
@@ -29,6 +32,15 @@ api_urls = [
     path("", include("leaderboard.api")),
     path("", include("annotate.api.urls")),
 ]
+
+readyz = readiness(
+    {
+        "database": check_database,
+        "migrations": check_migrations,
+        "broker": check_broker,
+        "media": lambda: check_folder(Path(settings.MEDIA_ROOT)),
+    }
+)
 
 urlpatterns = [
     path("", include("hits.urls")),

@@ -1,1 +1,1 @@
-"""Pages and API views for releases and images, and helpers that all signed-in pages share."""
+"""Pages of images, selections, releases and webhooks, and image files."""
