@@ -235,9 +235,9 @@ def _show(
             field.as_widget(attrs={"hx-swap-oob": "true"}) for field in form.in_new_language()
         ]
         return render(request, "hits/new_campaign/checked.html", context)
-    return render(
-        request, f"hits/new_campaign/{step.name}.html", context, status=409 if conflict else status
-    )
+    # The base itself for a step without a template of its own.
+    templates = [f"hits/new_campaign/{name}.html" for name in (step.name, "base")]
+    return render(request, templates, context, status=409 if conflict else status)
 
 
 def _frame(draft: CampaignDraft, step: Step) -> dict[str, Any]:
