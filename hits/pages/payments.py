@@ -2,7 +2,7 @@
 the submitted answers, and rejections."""
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,10 +13,10 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
-from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -235,6 +235,7 @@ def written(wishes: list[Wish]) -> str:
 
 PER_PAGE = 20
 DECIDED_SHOWN = 20
+DECISION = "hits/decision.html"
 
 
 class AcceptanceForm(forms.Form):
@@ -279,38 +280,37 @@ def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Accept a held assignment; the next sync pays it."""
-    form = AcceptanceForm(posted(request))
-    return _decide(request, slug, pk, form, accept_held, "hits/held_payment_pay.html", "Payment")
+    return _decide_held(request, slug, pk, pays=True)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def refuse(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Reject a held assignment, with a reason that the worker reads."""
-    form = RejectionForm(posted(request))
-    template = "hits/held_payment_reject.html"
-    return _decide(request, slug, pk, form, reject_held, template, "Rejection")
+    return _decide_held(request, slug, pk, pays=False)
 
 
-def _decide(
-    request: HttpRequest,
-    slug: str,
-    pk: int,
-    form: Form,
-    service: Callable[..., None],
-    template: str,
-    decision: str,
-) -> HttpResponse:
+def _decide_held(request: HttpRequest, slug: str, pk: int, *, pays: bool) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.PAY)
     held = get_object_or_404(held_of(campaign), pk=pk)
+    form = (AcceptanceForm if pays else RejectionForm)(posted(request))
 
     def decide(reason: str) -> str:
+        service = accept_held if pays else reject_held
         service(held=held, reason=reason, actor=user_of(request), at=timezone.now())
-        return f"{decision} scheduled for the next sync."
+        return f"{'Payment' if pays else 'Rejection'} scheduled for the next sync."
 
     if decided(request, form, decide):
         return redirect("hits:held_payments", slug)
-    context = {"campaign": campaign, "shown": _shown(campaign, [held])[0], "form": form}
-    return render(request, template, context, status=422 if form.errors else 200)
+    context = {
+        "campaign": campaign,
+        "active": "held",
+        "worker": held.worker,
+        "shown": _shown(campaign, [held])[0],
+        "act": "Pay" if pays else "Reject",
+        "form": form,
+        "back": reverse("hits:held_payments", args=[slug]),
+    }
+    return render(request, DECISION, context, status=422 if form.errors else 200)
 
 
 def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
@@ -348,8 +348,16 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         )
         return "Rejection scheduled for the next sync."
 
+    back = reverse("qualcontrol:worker", args=[slug, response.worker.pseudonym])
     if decided(request, form, decide):
-        return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
-    context = {"campaign": campaign, "response": response, "form": form}
-    status = 422 if form.errors else 200
-    return render(request, "hits/reject.html", context, status=status)
+        return redirect(back)
+    context = {
+        "campaign": campaign,
+        "active": "workers",
+        "worker": response.worker,
+        "response": response,
+        "act": "Reject",
+        "form": form,
+        "back": back,
+    }
+    return render(request, DECISION, context, status=422 if form.errors else 200)
