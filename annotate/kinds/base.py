@@ -372,7 +372,11 @@ class TaskKind(ABC):
         """Evidence of careless work in one answer, in addition to the flags of all task types."""
         return []
 
-    def agreements(self, answers: Mapping[int, Any]) -> dict[int, float]:
+    def agreements(
+        self,
+        answers: Mapping[int, Any],  # noqa: ARG002
+        config: CampaignConfig,  # noqa: ARG002
+    ) -> dict[int, float]:
         """Mean similarity (0 to 1) of each answer with the others to the task, by response.
 
         Empty if answers are not supposed to be the same.

@@ -378,7 +378,7 @@ def _comparing(campaign: Campaign, answers: Sequence[Answer]) -> list[list[Flag]
             for answer in answers
         ]
     kind = KINDS[campaign.kind]
-    agreements = kind.agreements({answer.pk: answer.answer for answer in answers})
+    agreements = kind.agreements({answer.pk: answer.answer for answer in answers}, campaign.config)
     means = [agreements.get(answer.pk, 0.0) for answer in answers]
     # Those who add to one text name different things.
     given = [answer.answer for answer in answers]

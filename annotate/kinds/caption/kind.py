@@ -280,7 +280,7 @@ class CaptionKind(TaskKind):
     def summary(self, response: Response) -> str:
         return self.answer(response) or f"Cannot be described: {response.cannot_describe}"
 
-    def agreements(self, answers: Mapping[int, str]) -> dict[int, float]:
+    def agreements(self, answers: Mapping[int, str], _config: CampaignConfig) -> dict[int, float]:
         """Each caption's mean similarity to the others."""
         return dict(zip(answers, mean_similarities([*answers.values()]), strict=True))
 

@@ -125,7 +125,6 @@ class CorrespondenceKind(TaskKind):
     files = CORRESPONDENCE_FILES
     export_command = "export_correspondences"
     about_release = "Captions whose words crowd workers linked to boxes in the images."
-    agreements = staticmethod(mean_overlaps)
     freeze = staticmethod(freeze)
     judge_payload = staticmethod(judge_payload)
     script_texts = staticmethod(script_texts)
@@ -250,6 +249,9 @@ class CorrespondenceKind(TaskKind):
 
     def row(self, response: Response, answer: Words) -> Correspondence:
         return Correspondence(response=response, words=answer)
+
+    def agreements(self, answers: Mapping[int, Words], _config: CampaignConfig) -> dict[int, float]:
+        return mean_overlaps(answers)
 
     def answer_context(self, response: Response) -> dict[str, Any]:
         return {"shown": linked_caption(response)}

@@ -19,7 +19,7 @@ from annotate.kinds.preference.pairs import (
     candidates,
 )
 from annotate.kinds.preference.release import freeze, tables
-from annotate.kinds.rating.answers import Answer
+from annotate.kinds.rating.answers import Answer, Scales
 from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
@@ -98,10 +98,13 @@ class PreferenceKind(RatingKind):
             return None
         return {
             "captions": captions,
-            "scales": [(criterion.name, len(STEPS)) for criterion in rules.criteria],
+            "scales": [*self.scales(config).items()],
             "pairs": pairs[: rules.pairs_per_image],
             MARKS: rules.marks,
         }
+
+    def scales(self, config: CampaignConfig) -> Scales:
+        return {criterion.name: len(STEPS) for criterion in self.rules(config).criteria}
 
     def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
         images = list(selection.selected.values_list("image_id", flat=True))

@@ -151,9 +151,6 @@ class Rating(Judging):
 Ratings = Mapping[str, int]
 Answer = Mapping[str, Any]
 
-# Expected squared difference of two ratings that are independent and uniform from 1 to 5.
-BY_CHANCE = 4.0
-
 
 QUESTIONS = (
     Question(
@@ -268,22 +265,27 @@ def all_the_same(answer: Answer) -> int:
     return len(given) if len(ratings_of(answer)) > 1 and len(set(given)) == 1 else 0
 
 
-def similarity(one: Answer, other: Answer) -> float:
+def similarity(one: Answer, other: Answer, scales: Scales) -> float:
     """Similarity of two answers, 0 to 1; 0 if their ratings agree no better than by chance."""
     apart = [
-        (rating - other[caption][question]) ** 2
+        (rating - other[caption][question]) ** 2 / by_chance(scales[question])
         for caption, ratings in ratings_of(one).items()
         for question, rating in ratings.items()
         if question in other.get(caption, {})
     ]
-    return max(0.0, 1 - fmean(apart) / BY_CHANCE) if apart else 0.0
+    return max(0.0, 1 - fmean(apart)) if apart else 0.0
 
 
-def mean_similarities(answers: Mapping[int, Answer]) -> dict[int, float]:
+def by_chance(labels: int) -> float:
+    """Expected squared difference of two ratings that are independent and uniform."""
+    return (labels**2 - 1) / 6
+
+
+def mean_similarities(answers: Mapping[int, Answer], scales: Scales) -> dict[int, float]:
     """For each answer to one task, its mean similarity to the others."""
     similarities: dict[int, list[float]] = {key: [] for key in answers}
     for one, other in combinations(answers, 2):
-        alike = similarity(answers[one], answers[other])
+        alike = similarity(answers[one], answers[other], scales)
         similarities[one].append(alike)
         similarities[other].append(alike)
     return {key: fmean(shares) if shares else 0.0 for key, shares in similarities.items()}

@@ -146,7 +146,6 @@ class RatingKind(TaskKind):
     about_release = "Ratings of image captions by crowd workers."
     files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
     judgements = "ratings.json"
-    agreements = staticmethod(mean_similarities)
     freeze = staticmethod(freeze)
     tables = staticmethod(tables)
 
@@ -173,8 +172,12 @@ class RatingKind(TaskKind):
         captions: Sequence[Mapping[str, Any]],
     ) -> dict[str, Any] | None:
         """What the task about an image stores; None if these captions make no task."""
-        scales = [(question.name, len(question.labels)) for question in questions_of(config)]
+        scales = [*self.scales(config).items()]
         return {"captions": captions, "scales": scales, MARKS: self.rules(config).marks}
+
+    def scales(self, config: CampaignConfig) -> Scales:
+        """The questions in the order of the page, with their numbers of labels."""
+        return {question.name: len(question.labels) for question in questions_of(config)}
 
     def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
         images = list(selection.selected.values_list("image_id", flat=True))
@@ -274,6 +277,9 @@ class RatingKind(TaskKind):
             for name, rating in ratings.items()
         }
         return ratings | mark_fields(answer.get(MARKS, {}), task.number)
+
+    def agreements(self, answers: Mapping[int, Answer], config: CampaignConfig) -> dict[int, float]:
+        return mean_similarities(answers, self.scales(config))
 
     def signs(self, answer: Answer, _config: CampaignConfig) -> list[Sign]:
         count = all_the_same(answer)

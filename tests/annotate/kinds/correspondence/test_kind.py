@@ -374,13 +374,13 @@ def test_reading_takes_one_query(django_assert_num_queries):
 
 
 def test_agreement_is_the_mean_overlap_with_the_others():
-    shares = KIND.agreements({7: {"1": [1]}, 8: {"1": [1]}, 9: {"1": [2]}})
+    shares = KIND.agreements({7: {"1": [1]}, 8: {"1": [1]}, 9: {"1": [2]}}, link_config())
 
     assert shares == {7: 0.5, 8: 0.5, 9: 0.0}
 
 
 def test_a_worker_who_answered_alone_has_no_agreement():
-    assert KIND.agreements({7: {"1": [1]}}) == {}
+    assert KIND.agreements({7: {"1": [1]}}, link_config()) == {}
 
 
 # Claims

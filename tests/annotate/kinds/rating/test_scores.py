@@ -108,18 +108,28 @@ def test_a_source_without_a_rating_has_no_score():
 
 @given(ratings, ratings)
 def test_similarity_is_a_symmetric_share(one, other):
-    assert 0 <= similarity(one, other) == similarity(other, one) <= 1
-    assert similarity(one, one) == 1
+    assert 0 <= similarity(one, other, SCALES) == similarity(other, one, SCALES) <= 1
+    assert similarity(one, one, SCALES) == 1
 
 
 def test_the_rater_who_answers_another_way_is_least_similar():
     high = {"1": dict.fromkeys(NAMES, 5), "2": dict.fromkeys(NAMES, 2)}
     low = {"1": dict.fromkeys(NAMES, 1), "2": dict.fromkeys(NAMES, 5)}
 
-    means = mean_similarities({1: high, 2: high, 3: low})
+    means = mean_similarities({1: high, 2: high, 3: low}, SCALES)
 
     assert means[3] == 0
     assert means[1] == means[2] == 0.5
+
+
+def test_answers_that_agree_by_chance_are_not_similar_whatever_the_number_of_labels():
+    scales = {"yes_no": 2, "of_three": 3}
+    one = {str(pair): {"yes_no": 1 + pair % 2} for pair in range(4)}
+    other = {str(pair): {"yes_no": 1 + pair // 2} for pair in range(4)}
+    assert similarity(one, other, scales) == 0
+    one = {str(pair): {"of_three": 1 + pair % 3} for pair in range(9)}
+    other = {str(pair): {"of_three": 1 + pair // 3} for pair in range(9)}
+    assert similarity(one, other, scales) == 0
 
 
 @given(ratings)
