@@ -56,8 +56,11 @@ def draw_spot_checks(
 
 def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at: datetime) -> None:
     """Draw the missing checks of restored responses: an excluded worker's responses are not drawn
-    when they arrive, and a raised share leaves out discarded ones. The caller has called
-    `lock_check_share`."""
+    when they arrive, a raised share leaves out discarded ones, and so does a trial that a bad
+    verdict has made longer meanwhile. The caller has called `lock_check_share`."""
+    for worker in sorted({response.worker_id for response in responses}):
+        # Before the others are drawn, because some have a check that is not of a first response.
+        draw_missing_firsts(campaign=campaign, worker=worker, at=at)
     assessments = Assessment.objects.filter(response__in=[response.pk for response in responses])
     codes = dict(assessments.values_list("pk", "codes"))
     breaking = {response for response, flags in codes.items() if BREAKS_RULES in flags.split()}

@@ -301,3 +301,19 @@ def test_a_bad_response_that_was_found_before_the_first_verdict_counts_in_the_tr
 
     assert firsts(campaign) == responses
     assert state_of(campaign, worker) == "paused"
+
+
+def test_a_reinstated_worker_whose_first_response_was_changed_to_bad_has_the_whole_trial_judged(
+    worker,
+):
+    campaign, reviewer = make_campaign(share=1), UserFactory()
+    first, *rest = write(campaign, worker, 3)
+    judge(first, "GOOD")
+    about = {"campaign": campaign, "worker": worker, "reason": "lists", "actor": reviewer}
+    exclude_worker(**about, at=NOON)
+    change_verdict(response=first, verdict="BAD", reason="vague", actor=reviewer, at=NOON)
+
+    reinstate_worker(**about, at=NOON)
+
+    assert firsts(campaign) == [first, *rest]
+    assert list(waiting_for_verdicts(campaign)) == [worker]
