@@ -46,8 +46,6 @@ types-marketplace:
 style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml \
-		accounts annotate background config corpora hits leaderboard marketplace qualcontrol shared simulation
 	$(BIN)/lint-imports
 	$(BIN)/python tools/arrows.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
