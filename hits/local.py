@@ -22,6 +22,8 @@ from typing import Any
 
 import requests
 
+from corpora.errors import DomainError
+
 MANAGE = Path(__file__).resolve().parents[1] / "manage.py"
 PROGRAM = [sys.executable, str(MANAGE)]
 # Before a command: how a background process lets others go first.
@@ -36,7 +38,7 @@ LISTENING = b" is ready at "
 REQUESTER = "Caption campaigns"
 
 
-class ProcessFailed(Exception):
+class ProcessFailed(DomainError):
     """A child process failed. The message has its last output or names its log."""
 
 

@@ -337,7 +337,7 @@ class Demonstration:
         self.files: list[Path] = []
 
     def run(self) -> Result:
-        """Run both campaigns; raises DomainError or ProcessFailed if a step fails."""
+        """Run both campaigns; raises DomainError if a step fails."""
         password = secrets.token_urlsafe(12)
         with self.clock("Prepare the databases"):
             call_command("migrate", verbosity=0, interactive=False)

@@ -1,12 +1,10 @@
-"""`import_withdrawals FILE`: discard the work that people have withdrawn."""
-
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from accounts.management.base import DomainCommand
-from corpora.reading.files import MalformedFile, rereadable
+from corpora.reading.files import rereadable
 from corpora.wording import counted
 from hits.services.withdrawals import WithdrawalReport, import_withdrawals
 
@@ -24,10 +22,7 @@ class Command(DomainCommand):
 
     def handle(self, *, file: str, **_: Any) -> None:
         with rereadable(file) as (path, name):
-            try:
-                report = import_withdrawals(path=path, name=name, at=timezone.now())
-            except MalformedFile as error:
-                raise CommandError(str(error)) from error
+            report = import_withdrawals(path=path, name=name, at=timezone.now())
         for line in told(report):
             self.stdout.write(line)
 

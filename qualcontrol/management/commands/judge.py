@@ -1,5 +1,3 @@
-"""`judge CAMPAIGN FILE`: store verdicts from a file."""
-
 from typing import Any
 
 from django.contrib.auth import get_user_model

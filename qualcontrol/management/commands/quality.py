@@ -1,5 +1,3 @@
-"""`quality CAMPAIGN`: print a campaign's quality report."""
-
 import json
 from dataclasses import asdict
 from typing import Any

@@ -1,5 +1,3 @@
-"""`release CAMPAIGN --name NAME`: create a release."""
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

@@ -1,5 +1,3 @@
-"""`spot_checks CAMPAIGN --next N`: list the next checks of the queue."""
-
 import json
 from typing import Any
 

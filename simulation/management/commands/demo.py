@@ -13,7 +13,6 @@ from hits.local import (
     MARKETPLACE_PORT,
     SITE_PORT,
     Installation,
-    ProcessFailed,
     clean_environment,
     emptied,
     locked,
@@ -77,8 +76,6 @@ class Command(DomainCommand):
             else:
                 wanted = Installation(out, options["port"], options["marketplace_port"])
                 self._prepare_and_run(wanted, images, seed)
-        except ProcessFailed as error:
-            raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             raise CommandError("Stopped.") from None
 
