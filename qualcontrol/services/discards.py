@@ -13,8 +13,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet, Subquery
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Submission, Worker
 from annotate.models.responses import ResponseQuerySet
-from annotate.services import responses as response_services
-from annotate.services.responses import lock_tasks, set_at_once
+from annotate.services.responses import discard, lock_tasks, restore, set_at_once
 from qualcontrol.models import Act, Assessment, Decision, SpotCheck, Verdict
 from qualcontrol.services.sampling import draw_for_restored, draw_missing_firsts
 from qualcontrol.services.worker_risks import note_changes
@@ -39,7 +38,7 @@ def discard_and_log(
     """
     responses = list(responses)
     asked = {response.pk for response in responses}
-    moved = response_services.discard(responses=responses)
+    moved = discard(responses=responses)
     log(
         (response for response in moved if response.pk in asked),
         campaign=campaign,
@@ -78,7 +77,7 @@ def restore_and_log(
 ) -> list[Response]:
     """Let responses of the campaign count again, if their tasks have a place for them, and then
     those that were discarded because they build on them; return all that count again."""
-    moved = response_services.restore(responses=responses)
+    moved = restore(responses=responses)
     draw_for_restored(campaign=campaign, responses=moved, at=at)
     log(
         moved,

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services import responses as response_services
+from annotate.services.responses import restore
 from qualcontrol.flags import BREAKS_RULES, Flag
 from qualcontrol.models import Act, Exclusion
 from qualcontrol.services.discards import LATE, discard_and_log, log, open_rounds
@@ -56,7 +56,7 @@ def review_submitted(
     if late and excluded:
         # Some may have been late only because of what was just discarded.
         again = [response for response in late if response in kept]
-        moved = response_services.restore(responses=again)
+        moved = restore(responses=again)
         late = [response for response in late if response not in moved]
     log(late, campaign=campaign, act=Act.DISCARD, reason=LATE, actor=None, at=at)
     open_rounds(campaign, {response.task_id for response in responses})

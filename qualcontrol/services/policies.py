@@ -101,8 +101,8 @@ def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
     """The workers who failed the trial of a campaign that has one, except those without a bad
     verdict since a person last decided in their favour."""
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
-    by_worker = bad.values("response__worker").annotate(n=Count("pk"))
-    failed = by_worker.filter(n__gt=SLIPS_FORGIVEN).values("response__worker")
+    by_worker = bad.values("response__worker").annotate(slips=Count("pk"))
+    failed = by_worker.filter(slips__gt=SLIPS_FORGIVEN).values("response__worker")
     found_bad = WorkerRisk.objects.of(campaign).filter(bad__gt=F("forgiven"))
     return Worker.objects.filter(pk__in=failed).filter(pk__in=found_bad.values("worker"))
 
@@ -111,10 +111,9 @@ def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
     """The workers with several answers that fit no task and that nobody accepted, at least one of
     them since a person last let the worker continue."""
     rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")
-    counted_rows = rows.annotate(n=Count("pk"), new=Count("pk", filter=Q(is_forgiven=False)))
-    return Worker.objects.filter(
-        pk__in=counted_rows.filter(n__gte=LEAST_UNPLACED, new__gt=0).values("worker")
-    )
+    by_worker = rows.annotate(sent=Count("pk"), since=Count("pk", filter=Q(is_forgiven=False)))
+    senders = by_worker.filter(sent__gte=LEAST_UNPLACED, since__gt=0)
+    return Worker.objects.filter(pk__in=senders.values("worker"))
 
 
 @transaction.atomic
