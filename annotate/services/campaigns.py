@@ -12,9 +12,9 @@ from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
 from annotate.kinds.campaign_files import Plan
+from annotate.kinds.practice import practice_images
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.services import names
-from annotate.services.practice import practice_images
 from annotate.services.responses import close_or_reopen, lock_tasks
 from corpora.errors import DomainError
 from shared.database.transactions import batches

@@ -320,7 +320,7 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=1024, blank=True, help_text="what the worker was told")
-    # Marks of the practice that was submitted with it (annotate.services.practice).
+    # Marks of the practice that was submitted with it (annotate.kinds.practice).
     practice = models.CharField(max_length=40, blank=True, default="")
     # The marketplace's text of an answer that fits no task. A long text is cut.
     unplaced_answer = models.TextField(blank=True)

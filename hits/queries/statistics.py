@@ -14,8 +14,8 @@ from django.db import connection
 from django.db.models import CharField, Count, DateTimeField, F, Func, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Substr
 
+from annotate.kinds.practice import is_passed
 from annotate.models import Campaign, Response, ResponseStatus
-from annotate.services.practice import is_passed
 from hits.models import Assignment
 from hits.queries.costs import per_hour
 

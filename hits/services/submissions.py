@@ -24,9 +24,9 @@ from django.db import transaction
 from django.db.models import Prefetch, Q, prefetch_related_objects
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
+from annotate.kinds.practice import FIELD as PRACTICE
+from annotate.kinds.practice import is_passed, read_marks
 from annotate.models import Campaign, Response, Submission, Task, Worker
-from annotate.services.practice import FIELD as PRACTICE
-from annotate.services.practice import is_passed, read_marks
 from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
 from hits.mturk.hit_texts import UnreadableAnswer, parse_answer

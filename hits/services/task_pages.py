@@ -14,9 +14,9 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
+from annotate.kinds.practice import FIELD as PRACTICE
+from annotate.kinds.practice import is_passed, read_marks
 from annotate.models import Campaign, Task, Worker
-from annotate.services.practice import FIELD as PRACTICE
-from annotate.services.practice import is_passed, read_marks
 from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.models import Claim, Hit, TaskPage

@@ -8,10 +8,10 @@ from statistics import fmean
 
 from django.db import IntegrityError, transaction
 
+from annotate.kinds.judgements import judged_captions, numbers_in
 from annotate.models import Release, Role
 from annotate.queries.releases import LEAST_IMAGES
 from annotate.services import names
-from annotate.services.judgements import judged_captions, numbers_in
 from corpora.errors import DomainError
 from corpora.evaluation.correlation import judged_of, told_apart
 from corpora.evaluation.judgements import criteria_of, systems_in

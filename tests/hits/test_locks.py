@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from annotate.kinds.practice import signed_marks
 from annotate.models import Campaign, Task
-from annotate.services.practice import signed_marks
 from annotate.services.responses import lock_tasks
 from corpora.datasets.collected import Columns
 from corpora.errors import DomainError

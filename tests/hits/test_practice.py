@@ -7,9 +7,9 @@ from bs4 import BeautifulSoup
 
 from annotate.kinds import CampaignNotPossible
 from annotate.kinds.campaign_files import parse_config
+from annotate.kinds.practice import signed_marks
 from annotate.models import Response
 from annotate.services.campaigns import create_campaign
-from annotate.services.practice import signed_marks
 from hits.models import Assignment, Claim, TaskPage
 from hits.services.hit_pages import close_pages
 from hits.services.submissions import NO_PRACTICE, Reported, take_submissions

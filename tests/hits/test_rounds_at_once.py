@@ -5,8 +5,8 @@ from contextlib import suppress
 import pytest
 from django.db import connection
 
+from annotate.kinds.practice import signed_marks
 from annotate.models import Response, ResponseStatus, Task
-from annotate.services.practice import signed_marks
 from annotate.services.responses import lock_tasks
 from hits.models import Assignment, WorkerAccount
 from hits.reconcile.reconciler import reconcile

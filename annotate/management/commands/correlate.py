@@ -4,9 +4,9 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.base import DomainCommand
+from annotate.kinds.judgements import described, judged_captions, numbers_in, references_in
 from annotate.management.base import captions_file, release_named
 from annotate.queries.releases import check_hidden
-from annotate.services.judgements import described, judged_captions, numbers_in, references_in
 from corpora.commands import correlate
 from corpora.evaluation.references import References, read_references
 

@@ -16,10 +16,10 @@ from accounts.rights import require
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.campaign_files import parse_first
+from annotate.kinds.practice import Question, practice_images
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, CampaignDraft, Task
 from annotate.services.drafts import file_so_far
-from annotate.services.practice import Question, practice_images
 from corpora.errors import DomainError
 from hits.mturk.endpoints import endpoint_of
 from hits.pages.task_page.page import common, framed, item, with_instructions

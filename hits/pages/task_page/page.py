@@ -20,9 +20,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotate.kinds import KINDS
+from annotate.kinds.practice import is_passed, signed_marks
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, Task
-from annotate.services.practice import is_passed, signed_marks
 from background.tasks import hand_on
 from corpora.errors import DomainError
 from corpora.language.text import Problem

@@ -13,8 +13,8 @@ from django.core import signing
 from django.utils.translation import gettext
 
 from annotate.images.copies import display_srcset, display_url
+from annotate.kinds.practice import Question, is_passed, marked, question
 from annotate.models import Campaign
-from annotate.services.practice import Question, is_passed, marked, question
 from hits.pages.task_page.form import TokenRefused
 from hits.services.hit_pages import FrameParameters
 
