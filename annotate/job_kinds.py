@@ -21,7 +21,7 @@ from background.jobs.work import JobFailed, JobKind, Result, Work, register
 from background.models import Job
 from corpora.errors import DomainError
 from corpora.wording import counted
-from shared.files import SUFFIX
+from corpora.writing import UNFINISHED
 
 # Files named in the job's log for each reason.
 NAMED = 100
@@ -216,7 +216,7 @@ def write_archive(work: Work) -> Result:
     path = Path("exports") / release.name / file
     target = Path(settings.MEDIA_ROOT) / path
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(SUFFIX)
+    part = target.with_suffix(UNFINISHED)
     work.step(f"Writing {FORMATS[name].name}")
     written = noted = 0
     try:

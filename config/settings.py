@@ -227,7 +227,7 @@ REFUSAL_TEMPLATE = "error.html"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "shared.files.TemporaryFiles",
+    "shared.requests.TemporaryFiles",
 ]
 DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES + 10
 

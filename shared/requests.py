@@ -1,12 +1,15 @@
-"""Requests and their answers: clients' addresses, refusals, and the middleware of both sites."""
+"""Requests and their answers: clients' addresses, refusals, uploads, and both sites' middleware."""
 
 import ipaddress
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -135,3 +138,18 @@ class WellFormedMiddleware(Middleware):
             # Browsers only use UTF-8, and some Python codecs are not for text at all.
             raise BadRequest("A form must be in UTF-8.")
         return self.get_response(request)
+
+
+class TemporaryFiles(TemporaryFileUploadHandler):
+    """Django's handler, whose files have names of their own.
+
+    Django's take the suffix of the uploaded file's name, and no file system has room for a long
+    one.
+    """
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = TemporaryUploadedFile(
+            "upload", self.content_type, 0, self.charset, self.content_type_extra
+        )
+        self.file.name = self.file_name

@@ -19,9 +19,8 @@ from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
 from annotate.models import Campaign, Release, ReleasedAnswer, ReleasedFile, WorkerPage
 from corpora.errors import DomainError
 from corpora.language.languages import is_english
-from corpora.writing import json_array
+from corpora.writing import UNFINISHED, json_array
 from shared.database.transactions import create_in_batches
-from shared.files import SUFFIX
 from shared.tables import csv_text
 
 # Name of each file, with the function that yields its content in chunks.
@@ -45,7 +44,7 @@ def _write(files: Iterable[tuple[str, Iterable[str]]], out_dir: Path) -> list[Pa
     for name, texts in files:
         path = out_dir / name
         path.parent.mkdir(exist_ok=True)
-        unfinished = path.with_suffix(SUFFIX)
+        unfinished = path.with_suffix(UNFINISHED)
         with unfinished.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(texts)
         unfinished.replace(path)

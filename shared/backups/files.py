@@ -19,9 +19,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg2.extensions import make_dsn
 
-from shared.files import SUFFIX
-
 DATABASE, MEDIA, CONTENTS = "database", "media", "backup.json"
+# A finished file never has this suffix: it gets its own name when it is complete.
+UNFINISHED = ".part"
 # The name of a backup among others.
 NAMED = "%Y-%m-%dT%H%M%SZ"
 
@@ -189,7 +189,7 @@ def _copy_files(source: Path, target: Path) -> None:
             copy = target / Path(folder).relative_to(source)
             copy.mkdir(parents=True, exist_ok=True)
             for name in names:
-                if not name.endswith(SUFFIX):
+                if not name.endswith(UNFINISHED):
                     _copy_if_there(Path(folder, name), copy / name)
             with suppress(FileNotFoundError):
                 shutil.copymode(folder, copy)
