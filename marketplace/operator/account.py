@@ -24,7 +24,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.errors import DomainError, TooManyAttempts
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     form_page,
     logged,

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import HitLayout, Invitation, Study
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     all_at,
     form_page,

@@ -12,7 +12,7 @@ from django.urls import reverse
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailRefusal, Membership, Offer, PeopleGroup, WithdrawnBy
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     all_at,
     form_page,

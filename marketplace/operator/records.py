@@ -25,7 +25,7 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     found_in,
     logged,

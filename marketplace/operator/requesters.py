@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from marketplace import clock
 from marketplace.models import Hit, HitStatus, Requester, Worker
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     form_page,
     logged_with_message,

@@ -5,7 +5,7 @@ from django.urls import path
 
 from marketplace.extensions import extensions
 from marketplace.operator import account, invitations, people, records, requesters, workers
-from marketplace.operator.access import operator_required
+from marketplace.operator.base import operator_required
 from marketplace.pages.decorators import get_or_post
 from shared.backups.pages import BackupsView
 

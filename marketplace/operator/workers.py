@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Worker
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     form_page,
     found_in,

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from marketplace import clock
 from marketplace.errors import DomainError, StudyRefused
 from marketplace.models import Study
-from marketplace.operator.access import (
+from marketplace.operator.base import (
     OperatorRequest,
     logged,
     logged_with_message,

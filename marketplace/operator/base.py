@@ -1,4 +1,4 @@
-"""What the operator's pages share: access, the log of actions, forms, searches, pages of rows."""
+"""What the operator's pages share: who may open them, the log of actions, forms, searches, rows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
