@@ -1,4 +1,4 @@
-"""The operator's pages of groups, HITs, the activity log, the ledger and payouts."""
+"""The operator's overview, and pages of groups, HITs, the activity log, the ledger and payouts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from marketplace.models import (
     HitStatus,
     HitType,
     QualificationType,
+    Requester,
     Transfer,
     TransferKind,
     Worker,
@@ -37,6 +38,24 @@ from marketplace.services import money as services
 from shared.tables import csv_download, csv_lines
 
 MOST_PAYOUTS = 50
+
+
+@operator_page("GET")
+def overview(request: OperatorRequest) -> HttpResponse:
+    """Show the numbers of requesters, workers, HITs and other rows."""
+    funds = Requester.objects.aggregate(
+        available=Sum("available_balance", default=0), held=Sum("held_balance", default=0)
+    )
+    context = {
+        "requesters": Requester.objects.count(),
+        "workers": Worker.objects.count(),
+        "suspended": Worker.objects.filter(is_suspended=True).count(),
+        "open_hits": Hit.objects.filter(status=HitStatus.ASSIGNABLE).count(),
+        "unreviewed": Hit.objects.undisposed().aggregate(n=Sum("unreviewed", default=0))["n"],
+        "owed": sum(services.balances().values()),
+        **funds,
+    }
+    return render(request, "marketplace/operator/overview.html", context)
 
 
 @operator_page("GET")

@@ -1,13 +1,12 @@
-"""The operator's pages of requesters, and the overview."""
+"""The operator's pages of requesters."""
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from marketplace import clock
-from marketplace.models import Hit, HitStatus, Requester, Worker
+from marketplace.models import Requester
 from marketplace.operator.base import (
     OperatorRequest,
     form_page,
@@ -18,25 +17,6 @@ from marketplace.operator.base import (
 )
 from marketplace.operator.forms import MoneyForm, RequesterForm
 from marketplace.services import operators
-from marketplace.services.money import balances
-
-
-@operator_page("GET")
-def overview(request: OperatorRequest) -> HttpResponse:
-    """Show the numbers of requesters, workers, HITs and other rows."""
-    funds = Requester.objects.aggregate(
-        available=Sum("available_balance", default=0), held=Sum("held_balance", default=0)
-    )
-    context = {
-        "requesters": Requester.objects.count(),
-        "workers": Worker.objects.count(),
-        "suspended": Worker.objects.filter(is_suspended=True).count(),
-        "open_hits": Hit.objects.filter(status=HitStatus.ASSIGNABLE).count(),
-        "unreviewed": Hit.objects.undisposed().aggregate(n=Sum("unreviewed", default=0))["n"],
-        "owed": sum(balances().values()),
-        **funds,
-    }
-    return render(request, "marketplace/operator/overview.html", context)
 
 
 @operator_page("GET", "POST")

@@ -12,7 +12,7 @@ from shared.backups.pages import BackupsView
 app_name = "operator"
 # Django's own views of forms also take PUT.
 urlpatterns = [
-    path("", requesters.overview, name="overview"),
+    path("", records.overview, name="overview"),
     path("sign-in", account.sign_in, name="sign_in"),
     path("hand-over", account.hand_over, name="hand_over"),
     path("hand-over/end", account.end_hand_over, name="end_hand_over"),
