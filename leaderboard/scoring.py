@@ -17,7 +17,7 @@ from typing import IO, Any
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
 from corpora.evaluation.metrics.base import NoFigure
-from corpora.evaluation.scoring import Group, score
+from corpora.evaluation.scoring import Group, Plan, score
 
 MEGABYTE = 1_000_000
 
@@ -82,10 +82,12 @@ def scored(job: Mapping[str, Any], *, seconds: int, megabytes: int) -> dict[str,
     scores = score(
         _by_number(job["references"]),
         _by_number(job["results"]),
-        metrics=job["metrics"],
-        tokeniser=job["tokeniser"],
-        subsets=_by_number(job["subsets"]),
-        java=_java(seconds, megabytes),
+        Plan(
+            metrics=job["metrics"],
+            tokeniser=job["tokeniser"],
+            subsets=_by_number(job["subsets"]),
+            java=_java(seconds, megabytes),
+        ),
     )
     if not scores.overall:
         raise NoFigure(next(iter(scores.failures.values()), "No metric was chosen."))

@@ -162,18 +162,18 @@ def evaluate(
             source.references,
             candidates,
             Plan(
-                metrics,
-                PLAIN if options["tokeniser"] == PLAIN else OFFICIAL,
-                source.references.subsets if options["by_subset"] else None,
-                options["idf"],
-                java,
-                progress,
+                metrics=metrics,
+                tokeniser=PLAIN if options["tokeniser"] == PLAIN else OFFICIAL,
+                subsets=source.references.subsets if options["by_subset"] else None,
+                idf=options["idf"],
+                java=java,
+                progress=progress,
             ),
             Choices(
-                options["leave_one_out"],
-                options["tokeniser"] == AUTOMATIC,
-                options["resamples"],
-                options["seed"],
+                leave_one_out=options["leave_one_out"],
+                may_be_plain=options["tokeniser"] == AUTOMATIC,
+                resamples=options["resamples"],
+                seed=options["seed"],
             ),
         )
     yield from [json.dumps(report.as_json())] if options["json"] else report.lines()

@@ -78,21 +78,16 @@ class Plan(NamedTuple):
     progress: Callable[[str], object] = no_progress
 
 
+ALL_METRICS = Plan()
+
+
 def score(
-    references: Mapping[int, Sequence[str]],
-    results: Mapping[int, str],
-    *,
-    metrics: Collection[str] = tuple(METRICS),
-    tokeniser: str = OFFICIAL,
-    subsets: Mapping[int, str] | None = None,
-    idf: str = ALL,
-    java: Java = USUAL_JAVA,
+    references: Mapping[int, Sequence[str]], results: Mapping[int, str], plan: Plan = ALL_METRICS
 ) -> Scores:
     """Score one caption for each image that has references.
 
     Raises JavaFailed if the official tokeniser fails. A metric that fails is left out.
     """
-    plan = Plan(metrics, tokeniser, subsets, idf, java)
     others, [own] = tokenise(references, [results], plan)
     return score_sentences([*references], Sentences(others, own), plan)
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.services.api_tokens import issue_token
 from annotate.models import Role
-from corpora.evaluation.scoring import score
+from corpora.evaluation.scoring import Plan, score
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries import captions_of
 from leaderboard.services.scoring import score_waiting, take
@@ -147,7 +147,7 @@ def secret_figures(references, baseline) -> set[str]:
     ]
     single, means = set(), set()
     for captions in [baseline, *results[11:13]]:
-        scored = score(references, captions, tokeniser="plain")
+        scored = score(references, captions, Plan(tokeniser="plain"))
         for by_image in scored.per_image.values():
             single |= {f"{value:.{digits}f}" for value in by_image.values() for digits in (3, 4)}
         means |= {f"{value:.4f}" for value in scored.overall.values()}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from corpora.evaluation.scoring import score
+from corpora.evaluation.scoring import Plan, score
 from corpora.evaluation.tokenisers import PLAIN
 from corpora.report import drawing
 from corpora.report.dataset import Dataset
@@ -96,7 +96,7 @@ def _references(dataset: Dataset, systems: Mapping[str, dict[int, str]]) -> dict
 
 def _cider(references: dict[int, list[str]], texts: dict[int, str]) -> dict[int, float]:
     """CIDEr-D of each image with references; raises NotMeasured."""
-    scores = score(references, texts, metrics=["cider"], tokeniser=PLAIN)
+    scores = score(references, texts, Plan(["cider"], PLAIN))
     if "CIDEr" not in scores.per_image:
         raise NotMeasured(scores.failures["cider"])
     return scores.per_image["CIDEr"]

@@ -15,7 +15,7 @@ from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 from corpora.evaluation.java import Java, JavaFailed, package_folder, run_java
 from corpora.evaluation.metrics.base import Sentences
 from corpora.evaluation.metrics.by_java import JARS, meteor, spice
-from corpora.evaluation.scoring import score
+from corpora.evaluation.scoring import Plan, score
 from corpora.evaluation.tokenisers import official
 from tests.servers import is_running, wait_until
 
@@ -104,7 +104,7 @@ def test_too_little_memory_is_named() -> None:
 def test_a_metric_that_is_killed_loses_only_its_own_figure(pretender) -> None:
     java = pretender('case "$*" in *meteor*) kill -9 $$;; esac; exec java "$@"')
 
-    scores = score({1: ["a dog"], 2: ["a cat"]}, {1: "a dog", 2: "a cat"}, java=java)
+    scores = score({1: ["a dog"], 2: ["a cat"]}, {1: "a dog", 2: "a cat"}, Plan(java=java))
 
     assert scores.failures["meteor"] == "Java was killed by the signal SIGKILL."
     assert scores.overall["ROUGE_L"] == pytest.approx(1)
@@ -129,7 +129,7 @@ def test_spice_is_never_downloaded(tmp_path: Path) -> None:
         (Java(), "SPICE_MODELS does not name a folder"),
         (Java(spice_models=tmp_path), f"SPICE_MODELS has no file {JARS[0]}"),
     ]:
-        failures = score(references, results, metrics=["spice"], java=java).failures
+        failures = score(references, results, Plan(["spice"], java=java)).failures
         assert reason in failures["spice"]
     assert "pycocoevalcap.spice" not in sys.modules
     assert not [*(package_folder() / "spice").glob("lib/stanford-corenlp*")]

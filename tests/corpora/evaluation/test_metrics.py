@@ -16,7 +16,7 @@ from corpora.evaluation.java import Java
 from corpora.evaluation.metrics.base import Measured, NoFigure, Sentences
 from corpora.evaluation.metrics.by_java import meteor
 from corpora.evaluation.metrics.by_ngrams import bleu, cider, common_lengths, rouge_l
-from corpora.evaluation.scoring import Scores, score
+from corpora.evaluation.scoring import Plan, Scores, score
 
 # COCO's published example, and METEOR as pycocoevalcap 1.2 computes it.
 PUBLISHED = {
@@ -162,4 +162,4 @@ def test_the_longest_common_subsequence_is_that_of_the_usual_table() -> None:
 
 def test_a_missing_java_is_named() -> None:
     with pytest.raises(DomainError, match="no program `no-such-java`"):
-        score({1: ["a dog"]}, {1: "a dog"}, java=Java(program="no-such-java"))
+        score({1: ["a dog"]}, {1: "a dog"}, Plan(java=Java(program="no-such-java")))

@@ -35,7 +35,7 @@ def scored(
     references: Mapping[int, list[str]], results: Mapping[int, str], idf: str = "all"
 ) -> Scores:
     halves = {image: ("even", "odd")[image % 2] for image in references}
-    return score(references, results, metrics=QUICK, tokeniser=PLAIN, subsets=halves, idf=idf)
+    return score(references, results, Plan(QUICK, PLAIN, halves, idf))
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_with_idf_subset_a_subset_is_scored_like_a_dataset_of_its_own(
 ) -> None:
     own = {image: texts for image, texts in references.items() if image % 2}
 
-    alone = score(own, results, metrics=QUICK, tokeniser=PLAIN)
+    alone = score(own, results, Plan(QUICK, PLAIN))
 
     by_idf = {idf: scored(references, results, idf).by_subset["odd"] for idf in ("all", "subset")}
     assert by_idf["subset"] == pytest.approx(alone.overall)
@@ -83,10 +83,9 @@ def test_a_subset_of_one_image_lacks_only_its_own_cider() -> None:
 
 
 def test_images_without_a_subset_are_in_none() -> None:
-    scores = score(
-        captions_of(4), dict.fromkeys(range(4), "a dog"), metrics=["bleu"], tokeniser=PLAIN,
-        subsets={0: "near-domain", 1: "", 2: "in-domain"},
-    )  # fmt: skip
+    subsets = {0: "near-domain", 1: "", 2: "in-domain"}
+
+    scores = score(captions_of(4), dict.fromkeys(range(4), "a dog"), Plan(["bleu"], PLAIN, subsets))
 
     assert {name: group.images for name, group in scores.subsets.items()} == {
         "in-domain": [2],
@@ -95,7 +94,7 @@ def test_images_without_a_subset_are_in_none() -> None:
 
 
 def test_without_the_official_tokeniser_meteor_and_spice_say_why() -> None:
-    scores = score({1: ["a dog"], 2: ["a cat"]}, {1: "a dog", 2: ""}, tokeniser=PLAIN)
+    scores = score({1: ["a dog"], 2: ["a cat"]}, {1: "a dog", 2: ""}, Plan(tokeniser=PLAIN))
 
     assert scores.failures == dict.fromkeys(("meteor", "spice"), "It needs the official tokeniser.")
     assert scores.overall["Bleu_1"] == pytest.approx(np.exp(1 - 4 / 2))
@@ -124,8 +123,7 @@ def test_people_are_scored_against_the_other_references(
         score(
             {i: [t for n, t in enumerate(texts) if n != left] for i, texts in references.items()},
             {image: texts[left] for image, texts in references.items()},
-            metrics=QUICK,
-            tokeniser=PLAIN,
+            Plan(QUICK, PLAIN),
         ).overall
         for left in range(3)
     ]
@@ -228,8 +226,7 @@ def test_any_texts_have_finite_figures(pairs: list[tuple[str, str]]) -> None:
     overall = score(
         {number: [text] for number, (text, _) in enumerate(pairs)},
         {number: own for number, (_, own) in enumerate(pairs)},
-        metrics=QUICK,
-        tokeniser=PLAIN,
+        Plan(QUICK, PLAIN),
     ).overall
 
     assert all(0 <= figure <= 10 + 1e-9 for figure in overall.values()), json.dumps(overall)
@@ -238,7 +235,7 @@ def test_any_texts_have_finite_figures(pairs: list[tuple[str, str]]) -> None:
 def test_the_plain_figures_of_the_coco_example_are_close_to_the_official_ones(
     coco_references: References, coco_results: dict[int, str]
 ) -> None:
-    overall = score(coco_references.captions, coco_results, metrics=QUICK, tokeniser=PLAIN).overall
+    overall = score(coco_references.captions, coco_results, Plan(QUICK, PLAIN)).overall
 
     assert overall["Bleu_4"] == pytest.approx(0.191, abs=0.002)
     assert overall["CIDEr"] == pytest.approx(0.600, abs=0.005)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.evaluation.scoring import score
+from corpora.evaluation.scoring import Plan, score
 from corpora.language.english import words
 from corpora.report.build import make_report
 from corpora.report.dataset import (
@@ -277,7 +277,7 @@ def test_deciles_divide_the_scores_of_evaluate():
 
     references = {n: some[:2] for n, some in enumerate(texts)}
     results = {n: some[2] for n, some in enumerate(texts)}
-    expected = score(references, results, metrics=["cider"], tokeniser="plain").overall["CIDEr"]
+    expected = score(references, results, Plan(["cider"], "plain")).overall["CIDEr"]
     assert found["overall"]["baseline"] == pytest.approx(expected)
     assert [one["images"] for one in found["deciles"]] == [2] * 10
     distances = [one["distance"] for one in found["deciles"]]
