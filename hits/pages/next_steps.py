@@ -169,7 +169,7 @@ def _to_pay(campaign: Campaign) -> list[NextStep]:
 
 
 def _to_decide(campaign: Campaign) -> list[NextStep]:
-    proposals = Proposal.objects.open().filter(campaign=campaign).count()
+    proposals = campaign.proposals.open().count()
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign).count()
     return _decisions(campaign.slug, proposals, appeals)
 

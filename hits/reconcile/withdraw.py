@@ -16,7 +16,6 @@ from hits.mturk.people import Described, NoPeople
 from hits.reconcile.run import Done, Run
 from hits.services.accounts import stored_ids
 from hits.services.withdrawals import withdraw_work
-from qualcontrol.models import Exclusion
 
 
 def withdraw(run: Run) -> None:
@@ -56,7 +55,7 @@ def people_missing(campaign: Campaign, members: Collection[str]) -> int:
     """
     ids = {stored for member in members for stored in stored_ids(campaign.endpoint, member)}
     accounts = WorkerAccount.objects.filter(endpoint=campaign.endpoint, marketplace_id__in=ids)
-    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
+    excluded = campaign.exclusions.in_force().values("worker")
     active = accounts.exclude(worker__in=excluded)
     left = len(members) - accounts.filter(worker__in=excluded).count()
     answered = Count("responses", filter=Q(responses__worker__in=active.values("worker")))

@@ -12,7 +12,7 @@ from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
 from annotate.lookups import campaign_of
 from corpora.wording import percent
-from qualcontrol.models import Act, Appeal, Proposal, waiting_for_verdicts
+from qualcontrol.models import Act, Appeal, waiting_for_verdicts
 from qualcontrol.queries.decision_log import (
     DECISIONS_IN_ORDER,
     decision_columns,
@@ -26,7 +26,7 @@ from qualcontrol.services.policies import LEAST_UNPLACED, SLIPS_FORGIVEN
 @require_safe
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_of(request, slug)
-    proposals = Proposal.objects.open().filter(campaign=campaign)
+    proposals = campaign.proposals.open()
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign)
     pauses = campaign.pauses.in_force().exclude(worker__in=proposals.values("worker"))
     context = {

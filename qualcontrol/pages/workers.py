@@ -16,7 +16,7 @@ from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.kinds import KINDS
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Worker
-from qualcontrol.models import Appeal, Proposal, WorkerRisk, WorkerState
+from qualcontrol.models import Appeal, WorkerRisk, WorkerState
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.decision_log import decisions_about, visible_to_reviewers
 from qualcontrol.queries.workers import (
@@ -81,7 +81,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=worker).first(),
         "exclusion": exclusion,
         "pause": campaign.pauses.in_force().filter(worker=worker).first(),
-        "proposal": Proposal.objects.open().filter(campaign=campaign, worker=worker).first(),
+        "proposal": campaign.proposals.open().filter(worker=worker).first(),
         "appeals": Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=worker),
         "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
         "kind": KINDS[campaign.kind],

@@ -23,7 +23,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotate.models import Campaign, ResponseStatus
 from qualcontrol.models import (
     Assessment,
-    Exclusion,
     Gold,
     HeldCause,
     HeldPayment,
@@ -174,7 +173,7 @@ class _Candidates:
 
     def _most_useful(self) -> Iterator[tuple[int, str]]:
         """The responses of the workers whose next check has the highest expected value."""
-        excluded = Exclusion.objects.in_force().filter(campaign=self.campaign).values("worker")
+        excluded = self.campaign.exclusions.in_force().values("worker")
         risks = WorkerRisk.objects.of(self.campaign).filter(expected_value__gte=0)
         best = risks.exclude(worker__in=excluded).most_valuable_first()[: 2 * self.count + SPARE]
         crowd = crowd_of(self.campaign, best.values_list("worker_id", "tally"))

@@ -19,9 +19,7 @@ from qualcontrol.models import (
     Appeal,
     Assessment,
     Decision,
-    Exclusion,
     Pause,
-    Proposal,
     SpotCheck,
     Verdict,
     WorkerRisk,
@@ -150,13 +148,11 @@ def exclude_worker(
     reason = reason_given(reason, "exclusion")
     lock_worker(worker)
     lock_check_share(campaign)
-    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+    if campaign.exclusions.in_force().filter(worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
-    Exclusion.objects.create(campaign=campaign, worker=worker, reason=reason, excluded_at=at)
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at
-    )
-    Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
+    campaign.exclusions.create(worker=worker, reason=reason, excluded_at=at)
+    _log(campaign, worker, Act.EXCLUDE, reason, actor, at)
+    campaign.proposals.open().filter(worker=worker).update(answered_at=at)
     pauses = campaign.pauses.in_force().filter(worker=worker)
     _end_pauses(pauses, reason=EXCLUDED, actor=actor, at=at)
     return discard_excluded(campaign=campaign, worker=worker, actor=actor, at=at)
@@ -199,13 +195,11 @@ def reinstate_worker(
     takes no action against the worker until there are new bad verdicts. Raises NotExcluded."""
     lock_worker(worker)
     lock_check_share(campaign)
-    in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
+    in_force = campaign.exclusions.in_force().filter(worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
     reason = reason.strip()
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at
-    )
+    _log(campaign, worker, Act.REINSTATE, reason, actor, at)
     forgive(campaign, worker)
     restored = 0
     for batch in in_batches(_to_restore(campaign, worker)):
@@ -227,19 +221,15 @@ def pause_worker(
     end. Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
     reason = reason_given(reason, "pause")
     lock_worker(worker)
-    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+    if campaign.exclusions.in_force().filter(worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is excluded from {campaign} and gets no tasks.")
-    in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
+    in_force = campaign.pauses.in_force().filter(worker=worker)
     if actor is not None:
         in_force.filter(is_by_policy=True).update(lifted_at=at)
     if in_force.exists():
         raise AlreadyPaused(f"{worker} is already paused in {campaign}.")
-    Pause.objects.create(
-        campaign=campaign, worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at
-    )
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.PAUSE, reason=reason, actor=actor, at=at
-    )
+    campaign.pauses.create(worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at)
+    _log(campaign, worker, Act.PAUSE, reason, actor, at)
 
 
 @transaction.atomic
@@ -249,12 +239,10 @@ def resume_worker(
     """End a worker's pause. If a person ends it, the policy takes no action against the worker
     until there are new bad verdicts. Raises NotPaused."""
     lock_worker(worker)
-    in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
+    in_force = campaign.pauses.in_force().filter(worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotPaused(f"{worker} is not paused in {campaign}.")
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.RESUME, reason=reason.strip(), actor=actor, at=at
-    )
+    _log(campaign, worker, Act.RESUME, reason.strip(), actor, at)
     if actor is not None:
         forgive(campaign, worker)
 
@@ -264,26 +252,22 @@ def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: da
     """Propose to exclude a worker, for a person to decide. Returns False if a proposal is open
     already. Raises AlreadyExcluded."""
     lock_worker(worker)
-    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+    if campaign.exclusions.in_force().filter(worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
-    if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
+    if campaign.proposals.open().filter(worker=worker).exists():
         return False
-    Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.PROPOSE, reason=reason, actor=None, at=at
-    )
+    campaign.proposals.create(worker=worker, reason=reason, proposed_at=at)
+    _log(campaign, worker, Act.PROPOSE, reason, None, at)
     return True
 
 
 def end_proposal(*, campaign: Campaign, worker: Worker, at: datetime) -> bool:
     """End the proposal to exclude a worker, if one is open, because its reason no longer holds.
     Returns whether there was one. Forgives nothing. The caller holds the worker's lock."""
-    if not Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at):
+    if not campaign.proposals.open().filter(worker=worker).update(answered_at=at):
         return False
     reason = "the reason for the proposal no longer holds"
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.DECLINE, reason=reason, actor=None, at=at
-    )
+    _log(campaign, worker, Act.DECLINE, reason, None, at)
     return True
 
 
@@ -294,12 +278,10 @@ def decline_proposal(
     """Dismiss the proposal to exclude a worker, and end a pause that the policy made. (To accept
     the proposal, call `exclude_worker`.) Raises NothingProposed."""
     lock_worker(worker)
-    waiting = Proposal.objects.open().filter(campaign=campaign, worker=worker)
+    waiting = campaign.proposals.open().filter(worker=worker)
     if not waiting.update(answered_at=at):
         raise NothingProposed(f"There is no proposal to exclude {worker} from {campaign}.")
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.DECLINE, reason=reason.strip(), actor=actor, at=at
-    )
+    _log(campaign, worker, Act.DECLINE, reason.strip(), actor, at)
     pauses = campaign.pauses.in_force().filter(worker=worker, is_by_policy=True)
     _end_pauses(pauses, reason="proposal dismissed", actor=actor, at=at)
     forgive(campaign, worker)
@@ -309,14 +291,15 @@ def _end_pauses(pauses: QuerySet[Pause], *, reason: str, actor: User | None, at:
     """End the worker's pause, if these have it, because of another decision."""
     for pause in pauses:
         Pause.objects.filter(pk=pause.pk).update(lifted_at=at)
-        Decision.objects.create(
-            worker=pause.worker,
-            campaign=pause.campaign,
-            act=Act.RESUME,
-            reason=reason,
-            actor=actor,
-            at=at,
-        )
+        _log(pause.campaign, pause.worker, Act.RESUME, reason, actor, at)
+
+
+def _log(
+    campaign: Campaign, worker: Worker, act: Act, reason: str, actor: User | None, at: datetime
+) -> None:
+    Decision.objects.create(
+        campaign=campaign, worker=worker, act=act, reason=reason, actor=actor, at=at
+    )
 
 
 def forgive(campaign: Campaign, worker: Worker) -> None:
@@ -404,9 +387,7 @@ def record_appeal(
         raise CannotAppeal(f"{worker} is not excluded from {campaign}.")
     if exclusion.appeals.open().exists():
         raise CannotAppeal(f"{worker} already has an open appeal.")
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at
-    )
+    _log(campaign, worker, Act.APPEAL, "", actor, at)
     return Appeal.objects.create(exclusion=exclusion, text=text, received_at=at)
 
 
@@ -425,9 +406,7 @@ def answer_appeal(
     waiting = Appeal.objects.open().filter(pk=appeal.pk)
     if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
         raise AlreadyAnswered("This appeal is already answered.")
-    Decision.objects.create(
-        worker=worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at
-    )
+    _log(campaign, worker, Act.ANSWER, answer[:1024], actor, at)
     is_in_force = campaign.exclusions.in_force().filter(pk=appeal.exclusion_id).exists()
     if not is_granted or not is_in_force:
         return 0

@@ -8,7 +8,7 @@ from django.db import transaction
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services.responses import restore
 from qualcontrol.flags import BREAKS_RULES, Flag
-from qualcontrol.models import Act, Exclusion
+from qualcontrol.models import Act
 from qualcontrol.services.discards import LATE, discard_and_log, log, open_rounds
 from qualcontrol.services.flagging import assess, compare_answers
 from qualcontrol.services.sampling import draw_spot_checks
@@ -35,8 +35,8 @@ def review_submitted(
     """
     workers = {response.worker_id for response in responses}
     excluded = set(
-        Exclusion.objects.in_force()
-        .filter(campaign=campaign, worker__in=workers)
+        campaign.exclusions.in_force()
+        .filter(worker__in=workers)
         .values_list("worker_id", flat=True)
     )
     late = [

@@ -23,10 +23,7 @@ from django.db.models import Count, F, Q, QuerySet
 from annotate.models import Campaign, Worker
 from corpora.wording import counted, percent, probability
 from qualcontrol.models import (
-    Exclusion,
     HeldPayment,
-    Pause,
-    Proposal,
     SpotCheck,
     Verdict,
     WorkerRisk,
@@ -74,10 +71,10 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
     `_decide_about` reads it again."""
     review = campaign.config.review
     least = min(review.certainty, review.pause_certainty)
-    paused = Pause.objects.in_force().filter(campaign=campaign, is_by_policy=True)
+    paused = campaign.pauses.in_force().filter(is_by_policy=True)
     about = Q(pk__in=_suspicious(campaign).filter(risk__gte=least).values("worker"))
     about |= Q(pk__in=paused.values("worker"))
-    about |= Q(pk__in=Proposal.objects.open().filter(campaign=campaign).values("worker"))
+    about |= Q(pk__in=campaign.proposals.open().values("worker"))
     about |= Q(pk__in=_senders_of_unplaced(campaign).values("pk"))
     if review.trial > 0:
         about |= Q(pk__in=_failed_trials(campaign).values("pk"))
@@ -86,7 +83,7 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
 
 def _suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
     """Workers whom the policy may act against: not excluded, with enough and new bad verdicts."""
-    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
+    excluded = campaign.exclusions.in_force().values("worker")
     risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
     return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 

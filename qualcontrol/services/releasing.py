@@ -28,7 +28,7 @@ from annotate.services.campaigns import incomplete_tasks
 from corpora.errors import DomainError
 from corpora.selection.domains import DEFAULT_PRESET
 from corpora.wording import counted
-from qualcontrol.models import Proposal, SecondOpinion, SpotCheck, Verdict
+from qualcontrol.models import SecondOpinion, SpotCheck, Verdict
 from qualcontrol.queries.methods import methods_text
 from qualcontrol.queries.quality_report import estimate_of
 from qualcontrol.services.exclusions import count_unwelcome
@@ -62,7 +62,7 @@ def open_questions(campaign: Campaign) -> list[str]:
             "responses need another reviewer's judgement",
         ),
         (
-            Proposal.objects.open().filter(campaign=campaign).count(),
+            campaign.proposals.open().count(),
             "worker is proposed for exclusion and needs a decision",
             "workers are proposed for exclusion and need a decision",
         ),
