@@ -37,7 +37,7 @@ from annotate.queries.progress import progress, progress_by_campaign
 from annotate.services.campaigns import create_campaigns
 from background.models import Job
 from background.tasks import announce_job
-from hits.models import HitType, Sync
+from hits.models import Sync
 from hits.queries.costs import estimate, panel_estimate, spends
 from hits.queries.statistics import assignments_at_work, measured_pay
 from hits.services import lifecycle
@@ -159,7 +159,7 @@ class CampaignDetailSerializer(CampaignSerializer):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_hit_type(self, campaign: Campaign) -> str | None:
-        in_use = HitType.objects.filter(campaign=campaign).in_use_last(campaign).last()
+        in_use = campaign.hit_types.in_use_last(campaign).last()
         return in_use.hit_type_id if in_use else None
 
     @extend_schema_field(OpenApiTypes.ANY)

@@ -17,7 +17,6 @@ from django.conf import settings
 from pydantic import Field
 
 from annotate.models import Campaign
-from hits.models import HitType
 from hits.mturk import replies
 from hits.mturk.connection import NO_ANSWER, Checked, MarketplaceError, checked, strange
 from hits.mturk.endpoints import endpoint_of
@@ -209,7 +208,7 @@ def _checked_list(model: type[Checked], answer: Any, operation: str) -> list[Che
 def hit_types(campaign: Campaign) -> list[str]:
     """The ids of the campaign's HIT types, that of its new HITs last; raises MarketplaceError if
     it has none."""
-    in_use_last = HitType.objects.filter(campaign=campaign).in_use_last(campaign)
+    in_use_last = campaign.hit_types.in_use_last(campaign)
     ids = list(in_use_last.values_list("hit_type_id", flat=True))
     if not ids:
         raise MarketplaceError("The campaign has no tasks at the marketplace yet.")

@@ -13,7 +13,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Release
 from annotate.queries.progress import Progress
 from corpora.wording import counted
-from hits.models import HitType, Sync
+from hits.models import Sync
 from hits.mturk.endpoints import endpoint_of, is_amazons
 from hits.pages.hand_over import admin_page
 from hits.queries.costs import Spend, estimate, family_estimate, shortfall
@@ -271,7 +271,7 @@ def how_people_get_in(campaign: Campaign, progress: Progress) -> list[NextStep]:
 
 def worker_link(campaign: Campaign) -> str:
     """The marketplace's page of the campaign's HITs; empty if there are no HITs yet."""
-    with_hits = HitType.objects.filter(campaign=campaign, hits__hit_id__isnull=False)
+    with_hits = campaign.hit_types.filter(hits__hit_id__isnull=False)
     newest = with_hits.in_use_last(campaign).last()
     if newest is None:
         return ""

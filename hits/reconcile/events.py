@@ -15,7 +15,7 @@ from django.conf import settings
 
 from annotate.models import Campaign
 from corpora.errors import DomainError
-from hits.models import Hit, HitType, Listing, ProcessedMessage, Sync
+from hits.models import Hit, HitType, Listing, ProcessedMessage
 from hits.mturk import sqs
 from hits.mturk.replies import storable
 from hits.mturk.sqs import Malformed, Message, Notification, QueueUnreachable
@@ -166,6 +166,6 @@ def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
     if queue_url and campaign.hit_types.exclude(queue_url=queue_url).exists():
         return True
     recent = at - timedelta(seconds=every)
-    listed = Sync.objects.filter(campaign=campaign).exclude(listing=Listing.NONE)
+    listed = campaign.syncs.exclude(listing=Listing.NONE)
     # A sync that a clock stored while it was ahead counts only when its time is reached.
     return not listed.filter(started_at__gt=recent, started_at__lte=at).exists()

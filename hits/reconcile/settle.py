@@ -125,7 +125,7 @@ def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
     """The keys of assignments that can probably be decided now; `take_up` checks again."""
     assignments = in_shares(Assignment.objects.of(run.campaign), shares, hit="hit_id")
     undecided = assignments.undecided()
-    rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
+    rejections = run.campaign.decisions.filter(act=Act.REJECT).order_by("pk")
     asked = [
         *_undecided_among(rejections, "response__submission", shares),
         *_undecided_among(rejections, "held_payment__submission", shares),

@@ -76,7 +76,7 @@ class Terms(NamedTuple):
 
 def terms_of(campaign: Campaign) -> Terms:
     """The terms on which the campaign would be published now."""
-    moves = Decision.objects.filter(campaign=campaign, act__in=MOVES).order_by("-pk")
+    moves = campaign.decisions.filter(act__in=MOVES).order_by("-pk")
     last = moves.values_list("pk", flat=True).first()
     return Terms(estimate(campaign).total, campaign.budget, campaign.status, last)
 

@@ -82,7 +82,7 @@ def keep_problems(
     """
     # The lock is needed because two syncs of a campaign may end at the same time.
     Campaign.objects.locked(campaign.pk)
-    stored = SyncProblem.objects.filter(campaign=campaign)
+    stored = campaign.sync_problems.all()
     for subject, message in list(found.items())[:MOST_KEPT]:
         again = stored.filter(subject=subject)
         if not again.update(message=message, last_at=at, times=F("times") + 1):
@@ -98,7 +98,7 @@ def keep_problems(
 
 def _note_lasting(campaign: Campaign, at: datetime) -> None:
     """Put problems that came back LASTING times on the page of failures, or take them off it."""
-    lasting = SyncProblem.objects.filter(campaign=campaign, times__gte=LASTING).order_by("pk")
+    lasting = campaign.sync_problems.filter(times__gte=LASTING).order_by("pk")
     problems = dict(lasting.values_list("subject", "message"))
     about: Any = {"source": FailureSource.SYNC, "subject": campaign.slug, "at": at}
     if not problems:

@@ -14,7 +14,7 @@ from annotate.models.responses import ResponseQuerySet
 from corpora.language.languages import language_of
 from corpora.language.text import CaptionRules
 from corpora.wording import counted
-from qualcontrol.models import Act, Appeal, Decision, Judgement
+from qualcontrol.models import Act, Appeal, Judgement
 from qualcontrol.models.decisions import OF_THE_CAMPAIGN
 from qualcontrol.queries.quality_report import quality_report
 
@@ -220,7 +220,7 @@ def _exclusions(campaign: Campaign) -> Iterator[str]:
     )
     appeals = Appeal.objects.filter(exclusion__campaign=campaign)
     yield f"Appeals: {appeals.count():,}, granted: {appeals.filter(is_granted=True).count():,}."
-    rejected = Decision.objects.filter(campaign=campaign, act=Act.REJECT).count()
+    rejected = campaign.decisions.filter(act=Act.REJECT).count()
     yield f"Assignments that a person decided not to pay: {rejected:,}."
 
 

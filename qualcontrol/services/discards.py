@@ -166,7 +166,7 @@ def open_rounds(campaign: Campaign, tasks: Collection[int]) -> None:
 def not_rejected(responses: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
     """Those of the campaign's responses whose assignment nobody has decided to reject. It is
     rejected as a whole, even if the decision names one of its responses."""
-    decided = Decision.objects.filter(campaign=campaign, act=Act.REJECT)
+    decided = campaign.decisions.filter(act=Act.REJECT)
     own = decided.filter(response__isnull=False).values("response")
     of_others = decided.filter(response__submission__isnull=False).values("response__submission")
     held = decided.filter(held_payment__isnull=False).values("held_payment__submission")

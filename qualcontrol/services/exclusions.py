@@ -316,12 +316,11 @@ def forgive_one_less(response: Response) -> None:
     """Let one bad verdict less be forgiven if this response's, which has ended, was among them.
     Otherwise it would make up for a new one. The caller holds the worker's lock."""
     campaign, worker = response.task.campaign, response.worker_id
-    log = Decision.objects.filter(campaign=campaign)
-    verdicts = log.filter(response=response, act=Act.JUDGE_BAD)
+    verdicts = campaign.decisions.filter(response=response, act=Act.JUDGE_BAD)
     by_person = Q(act__in=[Act.DECLINE, Act.RESUME], actor__isnull=False) & ~Q(reason=EXCLUDED)
     in_favour = Q(act=Act.REINSTATE) | by_person
     last_bad = verdicts.aggregate(last=Max("pk", default=0))["last"]
-    if log.filter(in_favour, worker=worker, pk__gt=last_bad).exists():
+    if campaign.decisions.filter(in_favour, worker=worker, pk__gt=last_bad).exists():
         forgiven = WorkerRisk.objects.of(campaign).filter(worker=worker, forgiven__gt=0)
         forgiven.update(forgiven=F("forgiven") - 1)
 
