@@ -1,4 +1,4 @@
-"""Answer a repeated API request with the answer that the first one got."""
+"""Keys of requests and forms: a repeated one gets the answer that the first one got."""
 
 from datetime import datetime, timedelta
 

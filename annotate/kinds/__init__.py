@@ -1,4 +1,5 @@
-"""The registry of task types. Each task type is one folder in this package."""
+"""The registry of task types. Each task type is one folder in this package; the modules beside the
+folders ask the task type of a campaign, and know none of them."""
 
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
 from annotate.kinds.caption.kind import CaptionKind
