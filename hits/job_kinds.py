@@ -16,7 +16,7 @@ from background.jobs.work import (
 )
 from corpora.wording import counted
 from hits.models import Sync
-from hits.mturk.client import MarketplaceError
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.reconcile.run import PAYS_FOR
 from hits.services.lifecycle import ChangedTerms, Terms, publish

@@ -12,7 +12,8 @@ from background.jobs.runner import run_waiting
 from background.tasks import PatientTask, hand_on, pass_on
 from corpora.errors import DomainError
 from hits.models import Sync, WorkerBarring
-from hits.mturk.client import MarketplaceError, marketplace_of
+from hits.mturk.client import marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events

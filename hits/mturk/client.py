@@ -24,8 +24,6 @@ from shared.database.transactions import batches
 
 log = logging.getLogger(__name__)
 
-__all__ = ["Marketplace", "MarketplaceError", "StrangeReply", "marketplace_of"]
-
 ALL_STATUSES = ["Submitted", "Approved", "Rejected"]
 
 

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from annotate.models import Campaign, Response
 from hits.models import HitType, MessageStatus, WorkerAccount, WorkerBarring, WorkerMessage
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.run import Run, message_name
 from hits.services.messages import put_back, record_sent, take_recipients, tell_workers
 from qualcontrol.models import kept_out

@@ -15,7 +15,8 @@ from annotate.campaign_file import Workers
 from annotate.models import Campaign
 from corpora.errors import DomainError
 from hits.models import HitType
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.run import Run
 
 NUMBER_HITS_APPROVED = "00000000000000000040"

@@ -15,7 +15,7 @@ from django.db import DataError, IntegrityError
 from django.utils import timezone
 
 from hits.models import Assignment, Hit, HitStatus, TaskPage
-from hits.mturk.client import MarketplaceError, StrangeReply
+from hits.mturk.connection import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment, ListedHit, ListedStatus
 from hits.reconcile.run import AT_ONCE, Done, Run, hit_name
 from hits.reconcile.storing import (

@@ -29,7 +29,8 @@ from background.jobs.work import Work
 from corpora.errors import DomainError, one_line
 from corpora.wording import counted
 from hits.models import Sync
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.bar import bar, notify
 from hits.reconcile.hit_types import listen
 from hits.reconcile.ingest import ingest, read_left

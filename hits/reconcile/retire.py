@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
-from hits.mturk.client import MarketplaceError
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reading import note_gone
 from hits.reconcile.run import Run, hit_name
 from hits.reconcile.storing import ask_for

@@ -23,7 +23,8 @@ from annotate.models import Campaign
 from background.jobs.work import Work
 from corpora.errors import DomainError, one_line
 from hits.models import Bonus, Hit, Sync, WorkerMessage
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.mturk.replies import storable
 from shared.database.locks import process_lock
 

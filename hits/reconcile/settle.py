@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from hits.models import Assignment, AssignmentStatus, Bonus, HitStatus
-from hits.mturk.client import MarketplaceError
+from hits.mturk.connection import MarketplaceError
 from hits.queries.costs import outstanding_slots
 from hits.reconcile.reading import listed_or_gone
 from hits.reconcile.run import (

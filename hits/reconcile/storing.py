@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Least
 
 from hits.models import DECIDED, Assignment, AssignmentStatus, Hit
 from hits.models.hits import AssignmentQuerySet
-from hits.mturk.client import MarketplaceError, StrangeReply
+from hits.mturk.connection import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment
 from hits.reconcile.run import Run, hit_name
 from hits.services.accounts import ERASED, stored_ids

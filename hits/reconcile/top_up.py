@@ -15,7 +15,7 @@ from django.utils.crypto import get_random_string
 from annotate.models import Campaign, CampaignStatus
 from annotate.queries.progress import open_work, work_now
 from hits.models import Assignment, Hit, HitStatus, HitType
-from hits.mturk.client import MarketplaceError
+from hits.mturk.connection import MarketplaceError
 from hits.mturk.hit_texts import Annotation, campaign_mark, external_question, installation_name
 from hits.queries.costs import most_slots, outstanding_slots, slot_cost, slot_fee, spend
 from hits.reconcile.hit_types import current_hit_types, ensure_hit_type

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 
 
 def raise_gone(_marketplace, assignment):

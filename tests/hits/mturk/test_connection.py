@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from hits.models import CallPace
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
-from hits.mturk.connection import LONGEST_PAUSE, NO_PAUSE, Pace
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.connection import LONGEST_PAUSE, NO_PAUSE, MarketplaceError, Pace
 from hits.reconcile.reconciler import reconcile
 from tests.factories import make_campaign
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hits.mturk import connection
-from hits.mturk.client import Marketplace, MarketplaceError, StrangeReply
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError, StrangeReply
 from hits.mturk.endpoints import endpoint_of
 from hits.mturk.replies import ListedAssignment, ListedHit
 

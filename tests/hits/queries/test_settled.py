@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, Release, Response
 from hits.models import Hit, HitStatus, Listing, Sync, WorkerMessage
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.queries.settled import campaigns_to_sync, settled_since_release
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish

@@ -8,7 +8,8 @@ import pytest
 from annotate.models import Response, ResponseStatus
 from annotate.queries.progress import progress
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync, SyncProblem
-from hits.mturk.client import MarketplaceError, marketplace_of
+from hits.mturk.client import marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from tests.factories import make_campaign

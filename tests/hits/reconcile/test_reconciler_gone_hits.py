@@ -9,7 +9,8 @@ from django.utils import timezone
 from annotate.models import CampaignStatus, Response, ResponseStatus, Submission, Task
 from annotate.queries.progress import progress
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.queries.costs import spend
 from hits.reconcile.reading import MADE_LATELY
 from hits.reconcile.reconciler import reconcile

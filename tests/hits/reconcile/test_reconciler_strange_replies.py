@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from annotate.models import Response, ResponseStatus
 from annotate.queries.progress import progress
 from hits.models import Assignment, AssignmentStatus, Hit, Sync, SyncProblem
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.queries.costs import spend
 from hits.reconcile import storing
 from hits.reconcile.reconciler import reconcile

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from annotate.models import Response
 from background.models import Failure
 from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.ingest import ingest, read_left
 from hits.reconcile.reconciler import reconcile, sync_share
 from hits.reconcile.run import SHARES, ShareWork, held_shares

@@ -12,7 +12,8 @@ from django.utils import timezone
 from annotate.models import Campaign, Response, Submission, Worker
 from annotate.services.responses import discard
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, MessageStatus, SyncProblem
-from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.mturk.connection import MarketplaceError
 from hits.queries.costs import spend
 from hits.reconcile.bar import notify
 from hits.reconcile.reconciler import reconcile

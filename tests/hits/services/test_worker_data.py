@@ -28,7 +28,8 @@ from hits.models import (
     WorkerAccount,
     WorkerBarring,
 )
-from hits.mturk.client import Marketplace, MarketplaceError
+from hits.mturk.client import Marketplace
+from hits.mturk.connection import MarketplaceError
 from hits.queries.settled import settled_since_release
 from hits.queries.worker_data import data_of
 from hits.reconcile.bar import bar
