@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models.expressions import RawSQL
 
 from marketplace.models import Assignment, Hit, HitType, Worker
+from shared.database.rows import row_of
 
 # The latest assignments of a worker that are counted, so that the query is bounded. Most workers do
 # fewer a day.
@@ -137,20 +137,28 @@ def _move(statement: str, **values: Any) -> str:
 # Assignments
 
 
-_TAKES_PART = """
-EXISTS (SELECT 1 FROM marketplace_participation WHERE worker_id = marketplace_assignment.worker_id)
+_ASSIGNMENT = """
+SELECT *, EXISTS (
+           SELECT 1 FROM marketplace_participation
+           WHERE worker_id = marketplace_assignment.worker_id) AS may_be_in_study
+FROM marketplace_assignment WHERE public_id = %s
 """
 
 
-def assignment_of_page(public_id: str, *related: str) -> Assignment | None:
-    """The assignment with its HIT, the HIT's type and the worker, and what else the page reads.
-    PostgreSQL takes longer to plan each further join than to look up a row."""
-    return (
-        Assignment.objects.filter(public_id=public_id)
-        .annotate(may_be_in_study=RawSQL(_TAKES_PART, []))  # type: ignore[no-redef]
-        .select_related("hit__hit_type", "worker", *related)
-        .first()
-    )
+def assignment_of_page(public_id: str) -> Assignment | None:
+    """The assignment with its worker, its HIT and the HIT's type."""
+    assignment = next(iter(Assignment.objects.raw(_ASSIGNMENT, [public_id])), None)
+    if assignment is not None:
+        assignment.worker = row_of(Worker, assignment.worker_id)
+        assignment.hit = hit_of(assignment)
+    return assignment
+
+
+def hit_of(assignment: Assignment) -> Hit:
+    """The assignment's HIT, with its type."""
+    hit = row_of(Hit, assignment.hit_id)
+    hit.hit_type = row_of(HitType, hit.hit_type_id)
+    return hit
 
 
 _RECENT_WORK = """

@@ -163,11 +163,12 @@ def lock_pages(campaign: Campaign, frame: FrameParameters) -> HitPages:
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
     alive = Hit.objects.alive().filter(campaign=campaign, hit_id=frame.hit_id)
-    hit = alive.select_for_update(no_key=True).only("slots", "ingested").first()
-    if hit is None:
+    locked = list(alive.select_for_update(no_key=True).only("slots", "ingested"))
+    if not locked:
         raise UnknownHit(
             gettext("This task is not ready yet, or it is closed. Reload in a minute.")
         )
+    [hit] = locked
     hit.campaign = campaign
     return HitPages(hit, frame, list(TaskPage.objects.raw(_PAGES, [hit.pk])))
 

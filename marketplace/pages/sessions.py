@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from marketplace import clock
 from marketplace.models import Assignment, Membership, Participation, Worker
 from marketplace.services.links import member_of
+from shared.database.rows import row_with
 
 WORKER_KEY = "worker_id"
 PARTICIPATION_KEY = "participation_id"
@@ -78,7 +79,8 @@ def _begin(request: HttpRequest, worker: Worker) -> None:
 def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
     pk, number = _signed_in(request)
-    return Worker.objects.filter(pk=pk, sign_in_number=number).first() if pk else None
+    worker = row_with(Worker, "id", pk) if pk else None
+    return worker if worker and worker.sign_in_number == number else None
 
 
 def recognise(request: HttpRequest, worker: Worker) -> bool:

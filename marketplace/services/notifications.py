@@ -36,6 +36,7 @@ from marketplace.models import (
     Requester,
 )
 from shared.database.queues import claim, held, is_due
+from shared.database.rows import row_with
 from shared.environment import is_url
 
 
@@ -43,8 +44,7 @@ def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    # The setting may have been read with the HIT.
-    setting = getattr(hit.hit_type, "notification_setting", None)
+    setting = row_with(NotificationSetting, "hit_type_id", hit.hit_type_id)
     if setting is None or not setting.is_active or event_type not in setting.event_types:
         return
     Event.objects.create(
