@@ -94,7 +94,7 @@ def _counts(
     given: Mapping[str, Any], wanted: Mapping[str, Callable[[float], float]]
 ) -> dict[str, float]:
     return {
-        name: min(whole(given[name]), GREATEST)
+        name: whole(min(given[name], GREATEST))  # a whole number may be too large for a float
         for name, whole in wanted.items()
         if _is_count(given.get(name))
     }

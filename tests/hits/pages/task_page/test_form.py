@@ -42,6 +42,12 @@ def test_counts_that_are_too_great_are_cut():
     assert found == {"times_left": GREATEST, "characters": {"typed": GREATEST, "pasted": 2}}
 
 
+def test_whole_numbers_beyond_all_floats_are_cut():
+    found = read_counts(json.dumps({"seconds_writing": 10**400}))
+
+    assert found == {"seconds_writing": GREATEST}
+
+
 def test_ways_that_are_not_known_are_left_out():
     raw = '{"characters": {"typed": -1, "pasted": "3", "sung": 4, "dropped": null}}'
 
