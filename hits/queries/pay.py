@@ -9,7 +9,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from annotate.models import Campaign, Worker
 from hits.models import Assignment, AssignmentStatus, Bonus
 from hits.mturk.hit_texts import shown_answer
-from hits.queries.costs import ZERO
+from hits.queries.costs import CENT, ZERO
 from qualcontrol.models import HeldPayment
 
 
@@ -60,7 +60,9 @@ def statements(campaign: Campaign, workers: QuerySet[Worker] | None = None) -> I
         fees=Sum(F("hit__fee"), filter=approved, default=ZERO),
     ):
         bonus, bonus_fee = bonuses.get(worker, (ZERO, ZERO))
-        yield Statement(worker, name, yes, no, waiting, rewards, bonus, fees + bonus_fee)
+        # SQLite adds up floating-point numbers.
+        amounts = (sum_.quantize(CENT) for sum_ in (rewards, bonus, fees + bonus_fee))
+        yield Statement(worker, name, yes, no, waiting, *amounts)
 
 
 def held_of(campaign: Campaign) -> QuerySet[HeldPayment]:
