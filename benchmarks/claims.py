@@ -79,7 +79,7 @@ def _claim(workers: list[Worker]) -> list[float]:
     def claim(worker: Worker) -> None:
         page = next(pages)
         with suppress(NothingToDo):
-            claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=1)
+            claim_tasks(campaign=campaign, worker=worker, page=page, count=1)
 
     pages = iter(_new_pages(campaign.hits.get(), len(workers)))
     return [seconds(partial(claim, worker)) for worker in workers]

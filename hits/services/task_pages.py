@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
@@ -19,7 +18,7 @@ from annotate.kinds.practice import is_passed, read_marks
 from annotate.models import Campaign, Task, Worker
 from corpora.errors import DomainError
 from corpora.language.text import Problem
-from hits.models import Claim, Hit, TaskPage
+from hits.models import Hit, TaskPage
 from hits.services import first_questions
 from hits.services.claims import claim_again, claim_tasks, give_back_places, take_places_again
 from hits.services.hit_pages import (
@@ -34,8 +33,6 @@ from hits.services.hit_pages import (
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
-# Maximum number of tasks on a worker's other pages that a new page does not show again.
-MOST_SEEN = 300
 
 
 class AlreadySubmitted(DomainError):
@@ -156,9 +153,8 @@ def _open(
             tasks = claim_tasks(
                 campaign=campaign,
                 worker=worker,
-                page=page.pk,
+                page=page,
                 count=campaign.config.hit.images,
-                seen=_seen(pages),
             )
     if page is not pages.own and pages.are_too_many:
         close_surplus(pages.hit, keep=page)
@@ -200,20 +196,6 @@ def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
         return tasks
     answered = set(worker.responses.filter(task__in=tasks).values_list("task_id", flat=True))
     return [task for task in tasks if task.pk not in answered]
-
-
-def _seen(pages: HitPages) -> QuerySet[Claim, int]:
-    """Primary keys of the latest tasks on other pages with the worker's id, of any campaign.
-
-    Pages of this HIT count only while they take places; otherwise the worker has returned them.
-    Pages of other HITs always count. A forged page can make them give back their places, and the
-    worker would then do a task twice and be paid once.
-    """
-    claims = Claim.objects.filter(
-        Q(takes_place=True) | ~Q(page__hit=pages.hit.pk),
-        page__marketplace_id=pages.frame.worker_id,
-    )
-    return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
 
 
 def check_answers(*, campaign: Campaign, form: TaskForm, fields: Mapping[str, str]) -> None:

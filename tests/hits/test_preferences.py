@@ -43,10 +43,10 @@ def test_a_page_chooses_its_pair_from_the_votes_so_far_and_keeps_it():
             respond(task, step)
     campaign.tasks.exclude(pk=last.pk).update(answers_missing=0, places_left=0)
 
-    [task] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=1)
+    [task] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=1)
     chosen = campaign.tasks.get(pk=task.pk).payload
     respond(others[0], 1)
-    [again] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=1)
+    [again] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=1)
 
     assert shown_pairs(task) == {("fair", "good")}
     assert chosen["votes_known"] == 24
@@ -60,7 +60,7 @@ def test_a_page_that_opens_while_another_chooses_shows_the_pair_that_is_stored()
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
     first, last = campaign.tasks.order_by("number")
     campaign.tasks.filter(pk=first.pk).update(answers_missing=0, places_left=0)
-    pages = [TaskPageFactory(hit=hit).pk for _ in range(2)]
+    pages = TaskPageFactory.create_batch(2, hit=hit)
     shown = []
 
     def open_page_of(page):
@@ -82,8 +82,8 @@ def test_pages_that_open_before_any_vote_compare_all_pairs():
     campaign = make_campaign(images=3)
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
 
-    tasks = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
-    more = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
+    tasks = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=3)
+    more = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=3)
 
     assert {task.pk for task in more} == {task.pk for task in tasks}
     assert {task.payload["votes_known"] for task in tasks} == {0}
@@ -108,7 +108,7 @@ def test_random_pairs_depend_on_the_seed_alone():
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
     before = [task.payload for task in campaign.tasks.order_by("number")]
 
-    claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit).pk, count=3)
+    claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=3)
 
     assert [task.payload for task in campaign.tasks.order_by("number")] == before
     assert {len(payload["pairs"]) for payload in before} == {2}

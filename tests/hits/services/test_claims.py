@@ -1,5 +1,7 @@
 """The tasks that a page is given, and the stored counters of tasks."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import IntegrityError, transaction
 from hypothesis import settings as hypothesis_settings
@@ -12,6 +14,8 @@ from annotate.services.responses import Answered, discard, restore
 from hits.models import Claim
 from hits.services.claims import (
     NothingToDo,
+    _Choice,
+    _lock_unlocked,
     claim_again,
     claim_tasks,
     recount_places,
@@ -33,11 +37,10 @@ from tests.submitted import add_submitted
 pytestmark = pytest.mark.django_db
 
 
-def claim(campaign, worker=None, count=1, seen=()):
-    """Claim tasks for a new page and return them."""
-    page = TaskPageFactory(hit__hit_type__campaign=campaign)
-    known = Task.objects.filter(pk__in=seen).values_list("pk", flat=True)
-    return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count, seen=known)
+def claim(campaign, worker=None, count=1, **values):
+    """Claim tasks for a new page with these values and return them."""
+    page = TaskPageFactory(hit__hit_type__campaign=campaign, **values)
+    return claim_tasks(campaign=campaign, worker=worker, page=page, count=count)
 
 
 def numbers(tasks):
@@ -93,10 +96,46 @@ def test_a_task_with_a_place_comes_before_one_that_other_pages_show():
 
 def test_tasks_that_were_seen_on_another_page_come_last():
     campaign = CampaignFactory()
-    seen, other = TaskFactory(campaign=campaign), TaskFactory(campaign=campaign, wanted=1)
+    seen, other = TaskFactory(campaign=campaign), TaskFactory(campaign=campaign, wanted=2)
+    ClaimFactory(task=seen, page__marketplace_id="AWORKER1")
+    ClaimFactory(task=seen, page__marketplace_id="AWORKER2")
 
-    assert claim(campaign, count=1, seen=[seen.pk]) == [other]
-    assert claim(campaign, count=2, seen=[seen.pk]) == [other, seen]
+    assert claim(campaign, count=1, marketplace_id="AWORKER1") == [other]
+    assert claim(campaign, count=2, marketplace_id="AWORKER2") == [other, seen]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_the_tasks_that_plain_sql_finds_are_those_of_the_querysets(is_known):
+    campaign = CampaignFactory()
+    tasks = TaskFactory.create_batch(9, campaign=campaign, wanted=3)
+    answered, waiting, full, done, given_back, elsewhere, here, *others = tasks
+    TaskFactory(wanted=3)  # of another campaign
+    worker = WorkerFactory() if is_known else None
+    if worker:
+        ResponseFactory(task=answered, worker=worker)
+    Task.objects.filter(pk=waiting.pk).update(at_once=0)
+    Task.objects.filter(pk=others[0].pk).update(at_once=1)
+    Task.objects.filter(pk=full.pk).update(places_left=0)
+    Task.objects.filter(pk=done.pk).update(answers_missing=0, places_left=0)
+    page = TaskPageFactory(hit__hit_type__campaign=campaign, marketplace_id="AWORKER1")
+    for task, hit, takes_place in [
+        (given_back, page.hit, False),
+        (here, page.hit, True),
+        (elsewhere, HitFactory(hit_type=page.hit.hit_type), False),
+    ]:
+        other = TaskPageFactory(hit=hit, marketplace_id="AWORKER1")
+        Claim.objects.create(task=task, page=other, takes_place=takes_place)
+    # Of another worker.
+    Claim.objects.create(task=others[1], page=TaskPageFactory(hit=page.hit))
+
+    choice = _Choice(campaign, worker, page, 1)
+    free = list(choice.with_place.emptiest_first())
+
+    assert {given_back, *others} <= set(free)
+    assert {waiting, full, done, here, elsewhere}.isdisjoint(free)
+    with transaction.atomic():
+        assert _lock_unlocked(replace(choice, count=len(free))) == free
+        assert _lock_unlocked(replace(choice, count=len(free) + 1)) is None
 
 
 def test_a_task_that_was_given_back_may_be_given_again():
@@ -196,19 +235,20 @@ def test_a_claim_takes_the_same_few_queries_in_any_campaign(django_assert_num_qu
     campaign = CampaignFactory(tasks=30)
     worker = WorkerFactory()
     pages = TaskPageFactory.create_batch(3, hit__hit_type__campaign=campaign)
-    claim_tasks(campaign=campaign, worker=worker, page=pages[0].pk, count=20)
+    claim_tasks(campaign=campaign, worker=worker, page=pages[0], count=20)
 
-    # The tasks, their lock and their places, the claims, and the two ends of the savepoint.
+    # The tasks with their images, their lock and their places, the claims, and the two ends of the
+    # savepoint.
     for count, page in zip((2, 5), pages[1:], strict=True):
-        with django_assert_num_queries(6):
-            claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count)
+        with django_assert_num_queries(7):
+            claim_tasks(campaign=campaign, worker=worker, page=page, count=count)
 
 
 def test_one_task_is_claimed_without_a_savepoint(django_assert_num_queries):
     page = TaskPageFactory(hit__hit_type__campaign=CampaignFactory(tasks=3))
 
-    with django_assert_num_queries(3):
-        claim_tasks(campaign=page.hit.campaign, worker=None, page=page.pk, count=1)
+    with django_assert_num_queries(4):
+        claim_tasks(campaign=page.hit.campaign, worker=None, page=page, count=1)
 
 
 picks = st.integers(0, 1000)
@@ -246,9 +286,7 @@ class Counters(RuleBasedStateMachine):
         try:
             # The error ends the transaction of a claim.
             with transaction.atomic():
-                tasks = claim_tasks(
-                    campaign=self.campaign, worker=worker, page=page.pk, count=count
-                )
+                tasks = claim_tasks(campaign=self.campaign, worker=worker, page=page, count=count)
         except NothingToDo:
             tasks = []
 

@@ -40,7 +40,7 @@ def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Task] | None:
     """Claim tasks for a new page of the worker; None if no task is left."""
     page = TaskPageFactory(hit=Hit.objects.get(campaign=campaign))
     try:
-        return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count)
+        return claim_tasks(campaign=campaign, worker=worker, page=page, count=count)
     except NothingToDo:
         return None
 
@@ -134,16 +134,16 @@ def test_a_hundred_workers_at_once_leave_every_image_within_one_caption_of_its_s
 
         Both then open another page.
         """
-        page = TaskPageFactory(hit=campaign.hits.get()).pk
+        page = TaskPageFactory(hit=campaign.hits.get())
         tasks = claim_tasks(campaign=campaign, worker=None, page=page, count=1)
         if worker.pk % 4 == 0:
-            release_claims(pages=[page])
+            release_claims(pages=[page.pk])
         elif worker.pk % 4 == 1:
             with transaction.atomic():
                 lock_tasks([task.pk for task in tasks])
                 answers = [Answered(task, "A dog.") for task in tasks]
                 responses = add_submitted(worker=worker, answers=answers, at=NOON)
-                release_claims(pages=[page])
+                release_claims(pages=[page.pk])
             discard(responses=responses)
         if worker.pk % 4 < 2:
             claim(worker, campaign)

@@ -395,6 +395,6 @@ def test_a_worker_may_link_several_captions_of_one_image():
         LinkTaskFactory(campaign=campaign, subject=subject)
 
     page = TaskPageFactory(hit__hit_type__campaign=campaign)
-    tasks = claim_tasks(campaign=campaign, worker=WorkerFactory(), page=page.pk, count=5)
+    tasks = claim_tasks(campaign=campaign, worker=WorkerFactory(), page=page, count=5)
 
     assert len({task.subject_id for task in tasks}) == 2
