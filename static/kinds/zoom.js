@@ -28,9 +28,11 @@ export function mountZoom(viewer) {
   const frame = viewer.querySelector("[data-frame]");
   const scroller = viewer.querySelector("[data-scroller]");
   let zoom = 1;
-  whenLoaded(frame.querySelector("img"), ({ naturalWidth, naturalHeight }) => {
-    viewer.style.setProperty("--aspect", naturalWidth / naturalHeight);
-  });
+  const image = frame.querySelector("img");
+  const shape = (width, height) => viewer.style.setProperty("--aspect", width / height);
+  const [width, height] = ["width", "height"].map((name) => image.getAttribute(name));
+  if (height) shape(width, height); // before the file is there
+  whenLoaded(image, ({ naturalWidth, naturalHeight }) => shape(naturalWidth, naturalHeight));
 
   const middle = () => ({ x: scroller.clientWidth / 2, y: scroller.clientHeight / 2 });
   const zoomBy = (factor, place = middle()) => {

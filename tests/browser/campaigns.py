@@ -10,7 +10,17 @@ from annotate.models import Answer, Campaign, Image
 from annotate.services.campaigns import create_campaign
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
-from tests.factories import NOON, CaptionSetFactory, GivenCaptionFactory
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CaptionSetFactory,
+    ClassFactory,
+    GivenCaptionFactory,
+    LinkCampaignFactory,
+    LinkTaskFactory,
+    SelectionFactory,
+    make_campaign,
+)
 
 
 def sources(image: Image, texts: Mapping[str, str]) -> list[dict[str, str]]:
@@ -59,3 +69,42 @@ def stored() -> dict:
 
 def expect_submitted(page: Page) -> None:
     expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+
+
+def _captions(title: str, image: Image, *, each: int = 1) -> Campaign:
+    campaign = make_campaign(tasks=4, hit={"title": title, "images": each})
+    for task in campaign.tasks.select_related("image"):
+        Image.objects.filter(pk=task.image_id).update(
+            file=image.file, width=image.width, height=image.height
+        )
+    return campaign
+
+
+def of_kind(kind: str, title: str, image: Image) -> Campaign:
+    """A draft about the image."""
+    if kind == "correspondence":
+        return _links(title, image)
+    if kind in {"caption", "three captions"}:
+        return _captions(title, image, each=3 if kind == "three captions" else 1)
+    texts = sources(image, {name: f"A woman, by {name}." for name in ("people", "model")})
+    BoxFactory(image=image, object_class=ClassFactory(name="Flag"))
+    sections = {
+        "rating": {"rating": {"sources": texts}},
+        "preference": {"preference": {"sources": texts}},
+        "refine": {"refine": {"draft_set": "model"}, "captions": {"least_words": 5}},
+        "region": {},
+        "rate first": {"captions": {"rate_first": "model"}},
+        "paragraph": {"captions": {"style": "paragraph", "least_words": 5}},
+    }
+    selection = SelectionFactory(images=[image]).name
+    kind_of_task = kind if kind in KINDS else "caption"
+    return draft(kind=kind_of_task, selection=selection, hit={"title": title}, **sections[kind])
+
+
+def _links(title: str, image: Image) -> Campaign:
+    BoxFactory(image=image, object_class=ClassFactory(name="Suit"))
+    campaign = LinkCampaignFactory(config={"hit": {"title": title}})
+    text = "A woman in a space suit stands before flags."
+    caption = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=text)
+    LinkTaskFactory(campaign=campaign, subject=caption)
+    return campaign

@@ -3,7 +3,7 @@
 import html
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import parse_qs, urlencode
@@ -11,21 +11,11 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 
-from annotate.kinds import KINDS as CAMPAIGN_KINDS
 from annotate.models import Campaign, Response
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
-from tests.browser.campaigns import accept, draft, open_group, sources, start
+from tests.browser.campaigns import accept, of_kind, open_group, start
 from tests.browser.conftest import keep_picture
-from tests.factories import (
-    BoxFactory,
-    ClassFactory,
-    GivenCaptionFactory,
-    LinkCampaignFactory,
-    LinkTaskFactory,
-    SelectionFactory,
-    make_campaign,
-)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -37,40 +27,6 @@ EACH_KIND = (*KINDS, "paragraph", "rate first", "refine", "region", "preference"
 TASK, SUBMISSION = "**/task/*/", "**/mturk/externalSubmit"
 
 
-def captions(title: str, image, *, each: int = 1) -> Campaign:
-    campaign = make_campaign(tasks=4, hit={"title": title, "images": each})
-    for task in campaign.tasks.select_related("image"):
-        type(image).objects.filter(pk=task.image_id).update(
-            file=image.file, width=image.width, height=image.height
-        )
-    return campaign
-
-
-def of_kind(kind: str, title: str, image) -> Campaign:
-    texts = sources(image, {name: f"A woman, by {name}." for name in ("people", "model")})
-    BoxFactory(image=image, object_class=ClassFactory(name="Flag"))
-    sections = {
-        "rating": {"rating": {"sources": texts}},
-        "preference": {"preference": {"sources": texts}},
-        "refine": {"refine": {"draft_set": "model"}, "captions": {"least_words": 5}},
-        "region": {},
-        "rate first": {"captions": {"rate_first": "model"}},
-        "paragraph": {"captions": {"style": "paragraph", "least_words": 5}},
-    }
-    selection = SelectionFactory(images=[image]).name
-    kind_of_task = kind if kind in CAMPAIGN_KINDS else "caption"
-    return draft(kind=kind_of_task, selection=selection, hit={"title": title}, **sections[kind])
-
-
-def links(title: str, image) -> Campaign:
-    BoxFactory(image=image, object_class=ClassFactory(name="Suit"))
-    campaign = LinkCampaignFactory(config={"hit": {"title": title}})
-    text = "A woman in a space suit stands before flags."
-    caption = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=text)
-    LinkTaskFactory(campaign=campaign, subject=caption)
-    return campaign
-
-
 @pytest.fixture
 def kind(request) -> str:
     return getattr(request, "param", "caption")
@@ -79,12 +35,7 @@ def kind(request) -> str:
 @pytest.fixture
 def campaign(kind, photograph, title) -> Campaign:
     """A published campaign of the kind."""
-    create: dict[str, Callable[[], Campaign]] = {
-        "caption": lambda: captions(title, photograph),
-        "three captions": lambda: captions(title, photograph, each=3),
-        "correspondence": lambda: links(title, photograph),
-    }
-    return start(create[kind]() if kind in create else of_kind(kind, title, photograph))
+    return start(of_kind(kind, title, photograph))
 
 
 def task_of(page: Page) -> Frame:

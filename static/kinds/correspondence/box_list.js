@@ -24,7 +24,7 @@ export function mountBoxList(page, acts) {
   });
   const image = page.task.querySelector("img");
   whenLoaded(image, () => {
-    page.boxes.forEach((box, place) => buttons[place].prepend(thumbnail(box, image)));
+    page.boxes.forEach((box, place) => draw(buttons[place].querySelector("svg"), box, image));
   });
   return {
     show(state) {
@@ -41,7 +41,9 @@ export function mountBoxList(page, acts) {
 function boxButton(box, { choose, point, reveal }) {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", className: "box-button" });
-  button.append(...box.item.querySelector("a").childNodes);
+  const drawing = element("svg", { "aria-hidden": "true" });
+  drawing.dataset.tone = box.outline.dataset.tone;
+  button.append(drawing, ...box.item.querySelector("a").childNodes);
   button.addEventListener("click", () => choose(box.value));
   for (const name of ["pointerenter", "focus"]) {
     button.addEventListener(name, () => point(box.value));
@@ -58,19 +60,16 @@ function showBox(state, box, button) {
   button.classList.toggle("used", isUsed);
 }
 
-/** A small drawing of a box and what is around it. */
-function thumbnail(box, image) {
+/** Draw a box and what is around it. */
+function draw(drawing, box, image) {
   const size = { width: image.naturalWidth, height: image.naturalHeight };
   const { x, y, width, height } = scaled(box, size.width, size.height);
   const view = crop({ x, y, width, height }, size);
-  const drawing = element("svg", { viewBox: `${view.x} ${view.y} ${view.side} ${view.side}` });
-  drawing.setAttribute("aria-hidden", "true");
-  drawing.dataset.tone = box.outline.dataset.tone;
+  drawing.setAttribute("viewBox", `${view.x} ${view.y} ${view.side} ${view.side}`);
   drawing.append(
     element("image", { href: image.currentSrc || image.src, ...size }),
     element("rect", { x, y, width, height }),
   );
-  return drawing;
 }
 
 function element(name, attributes) {

@@ -1,0 +1,97 @@
+"""An image takes the same room before its file is there as after: nothing jumps."""
+
+from io import BytesIO
+
+import pytest
+from django.urls import reverse
+from PIL import Image as Picture
+from playwright.sync_api import Page, Route
+
+from annotate.models import Campaign, Image
+from qualcontrol.services.intake import review_submitted
+from tests.browser.campaigns import of_kind
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.factories import (
+    NOON,
+    HitFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    make_campaign,
+)
+from tests.hits.opened_pages import address
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDE, TALL, SMALL = (3000, 900), (900, 3000), (120, 90)
+# Whatever a worker uses besides the image.
+PLACES = """() => [...document.querySelectorAll(
+    "textarea, input, button, blockquote, figcaption, li"
+  )].filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect())
+  .map(({ x, y }) => [Math.round(x), Math.round(y)])"""
+SHIFTS = """
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.shifted += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def deliver(held: list[Route], width: int, height: int) -> None:
+    file = BytesIO()
+    Picture.new("RGB", (width, height), "seagreen").save(file, "PNG")
+    for route in held:
+        route.fulfill(body=file.getvalue(), content_type="image/png")
+
+
+@pytest.fixture(params=[WIDE, TALL, SMALL], ids=["wide", "tall", "small"])
+def size(request) -> tuple[int, int]:
+    return request.param
+
+
+@pytest.fixture(params=[PHONE, DESKTOP], ids=["phone", "desktop"])
+def screen(request, page) -> dict[str, int]:
+    page.set_viewport_size(request.param)
+    return request.param
+
+
+def expect_still(page: Page, address: str, size: tuple[int, int]) -> None:
+    """Open the page, let the images arrive late, and expect everything where it was."""
+    page.add_init_script(SHIFTS)
+    held: list[Route] = []
+    page.route("**/media/**", lambda route: held.append(route))
+    page.goto(address, wait_until="domcontentloaded")
+    page.wait_for_timeout(300)
+    page.evaluate("shifted = 0")
+    before = page.evaluate(PLACES)
+
+    assert held
+    deliver(held, *size)
+    page.wait_for_function("[...document.images].every((image) => image.naturalWidth > 0)")
+    # Until a shift would have been reported.
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
+
+    assert page.evaluate(PLACES) == before
+    assert page.evaluate("shifted") == 0
+
+
+@pytest.mark.parametrize("kind", ["caption", "rate first", "rating", "correspondence", "region"])
+def test_nothing_on_a_task_page_moves(page, site, photograph, title, kind, size, screen):
+    campaign = of_kind(kind, title, photograph)
+    Campaign.objects.update(status="RUNNING")
+    Image.objects.update(file="images/astronaut.png", width=size[0], height=size[1])
+    hit = HitFactory(hit_type__campaign=campaign)
+
+    expect_still(page, site + address(hit, turkSubmitTo=None), size)
+
+
+def test_nothing_on_the_reviewers_pages_moves(page, site, photograph, sign_in, size, screen):
+    Image.objects.update(width=size[0], height=size[1])
+    campaign = make_campaign(tasks=0, review={"share": 1})
+    response = ResponseFactory(task=TaskFactory(campaign=campaign, image=photograph))
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
+    page_of_response = site + reverse("qualcontrol:response", args=[campaign.slug, response.pk])
+    sign_in(UserFactory(is_superuser=True))
+
+    expect_still(page, site + reverse("qualcontrol:queue", args=[campaign.slug]), size)
+    expect_still(page, page_of_response, size)
