@@ -50,6 +50,8 @@ PROLIFIC_SERVICE_FEE = ENV.prolific_service_fee
 PROLIFIC_VAT = ENV.prolific_vat
 
 INSTALLED_APPS = [
+    # Before the apps whose commands it replaces: `createsuperuser` and `runserver`.
+    "accounts",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -57,8 +59,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "shared.backups",
     "shared.second_factors",
-    # Before `staticfiles`, to replace its `runserver`.
-    "accounts",
     "background",
     "annotate",
     "django.contrib.staticfiles",
