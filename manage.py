@@ -4,6 +4,7 @@
 The sites do not import each other, and a process runs one of them. The command's name says which.
 """
 
+import errno
 import logging
 import os
 import sys
@@ -38,6 +39,18 @@ def one_line_if_interrupted(kind: type[BaseException], error: BaseException, tra
         print("Interrupted.", file=sys.stderr)
     else:
         sys.__excepthook__(kind, error, trace)
+
+
+def end_without_output(error: OSError) -> None:
+    """End a process whose output cannot be written; raises any other error again."""
+    if error.errno not in {errno.EPIPE, errno.ENOSPC}:
+        raise error
+    # Python would flush the rest.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # Who read the output of a closed pipe, such as `head`, has had enough.
+    if error.errno == errno.ENOSPC:
+        print(f"Error: {error.strerror}.", file=sys.stderr)
+    sys.exit(1)
 
 
 def main() -> None:
@@ -76,10 +89,8 @@ def main() -> None:
         try:
             Utility(sys.argv).execute()
             sys.stdout.flush()
-        except BrokenPipeError:
-            # Who read the output, such as `head`, has had enough. Python would flush the rest.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
+        except OSError as error:
+            end_without_output(error)
 
 
 if __name__ == "__main__":

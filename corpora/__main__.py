@@ -1,5 +1,7 @@
 """Score captions and report on them without the site: `python -m corpora COMMAND --help`."""
 
+import errno
+import os
 import signal
 import sys
 from argparse import ArgumentParser
@@ -42,9 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for line in options.pop("run")(**options):
             print(line)
+        sys.stdout.flush()
     except DomainError as error:
         note(f"Error: {error}")
         return 2 if isinstance(error, WrongOptions) else 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        note(f"Error: {error.strerror}.")
+        # Python would flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0

@@ -111,6 +111,23 @@ def test_nothing_of_the_site_is_needed(folder):
     assert "CIDEr-D" in done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="This system has no /dev/full.")
+def test_output_to_a_full_disk_ends_in_a_line(folder):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "corpora"]
+            + ["evaluate", "captions.json", "results.json", "--tokeniser", "plain"],
+            env={"PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (1, "Error: No space left on device.\n")
+
+
 @pytest.mark.parametrize(
     ("command", "status", "message"),
     [

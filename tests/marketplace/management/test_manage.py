@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import psycopg2
 import pytest
@@ -24,12 +25,14 @@ COMMANDS = sorted(
 )
 
 
-def start(*arguments: str, **environ: str) -> "subprocess.Popen[str]":
+def start(
+    *arguments: str, stdout: int | IO[str] = subprocess.PIPE, **environ: str
+) -> "subprocess.Popen[str]":
     kept = {name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT, env={**kept, **environ}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdout=stdout, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
@@ -74,6 +77,15 @@ def test_an_interrupted_command_says_so_in_a_line(tmp_path):
 
     assert process.communicate(timeout=PATIENCE) == ("", "Interrupted.\n")
     assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="This system has no /dev/full.")
+def test_output_to_a_full_disk_ends_in_a_line():
+    with Path("/dev/full").open("w") as full:
+        process = start("help", stdout=full)
+        _, err = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, err) == (1, "Error: No space left on device.\n")
 
 
 @pytest.fixture
