@@ -324,7 +324,9 @@ def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
     The HIT's other slots no longer reserve money, and its pages are closed. Unless `is_certain`, a
     HIT that was never listed and was planned less than MADE_LATELY ago is left for the next sync.
     """
-    if not is_certain and hit.listed_at is None and run.at - hit.planned_at < MADE_LATELY:
+    # A clock that was ahead may have stored a time that is not reached yet.
+    is_late = run.at - hit.planned_at >= MADE_LATELY or hit.planned_at > timezone.now()
+    if not is_certain and hit.listed_at is None and not is_late:
         return
     try:
         store_each(run, hit, run.marketplace.assignments(hit.hit_id or ""))

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from annotate.models import Campaign
@@ -85,7 +86,9 @@ def keep_problems(
     stored = campaign.sync_problems.all()
     for subject, message in list(found.items())[:MOST_KEPT]:
         again = stored.filter(subject=subject)
-        if not again.update(message=message, last_at=at, times=F("times") + 1):
+        # A clock that was ahead may have stored a time that is not reached yet.
+        first_at = Least("first_at", Value(at))
+        if not again.update(message=message, first_at=first_at, last_at=at, times=F("times") + 1):
             SyncProblem.objects.create(
                 campaign=campaign, subject=subject, message=message, first_at=at, last_at=at
             )

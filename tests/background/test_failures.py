@@ -105,6 +105,17 @@ def test_a_problem_that_a_clock_stored_while_it_was_ahead_is_solved_like_any_oth
     assert not campaign.sync_problems.exists()
 
 
+def test_a_problem_lasts_since_a_time_that_has_been():
+    campaign, now = CampaignFactory(), timezone.now()
+    at = {"campaign": campaign, "found": {"HIT 1": "AccessDenied"}, "is_complete": True}
+    keep_problems(**at, at=now + timedelta(days=365))
+
+    keep_problems(**at, at=now)
+    keep_problems(**at, at=now + timedelta(hours=1))
+
+    assert campaign.sync_problems.get().first_at == now
+
+
 def test_a_notice_that_was_given_up_is_a_failure():
     campaign = CampaignFactory()
     hook = Webhook.objects.create(

@@ -136,6 +136,22 @@ def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
     assert hit.status == HitStatus.GONE
 
 
+def test_a_hit_that_a_clock_planned_while_it_was_ahead_is_given_up_like_any_other(
+    client, marketplace, requester, monkeypatch
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    hit = Hit.objects.get()
+    Hit.objects.update(planned_at=timezone.now() + timedelta(days=365))
+    monkeypatch.setattr(Marketplace, "hit_pages", lambda self: iter([[]]))
+    with monkeypatch.context() as patch:
+        answer_gone(patch, hit)
+        reconcile(campaign)
+
+    hit.refresh_from_db()
+    assert hit.status == HitStatus.GONE
+
+
 def test_a_hit_that_comes_back_is_taken_up_again(client, marketplace, requester):
     """As after restoring the marketplace's database."""
     campaign = make_campaign(tasks=1)

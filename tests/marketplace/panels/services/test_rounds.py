@@ -122,6 +122,16 @@ def test_a_round_takes_a_study_once_when_it_is_due(world, panel_api, settings):
     assert rounds.follow(at=at) == 1
 
 
+def test_a_study_is_read_whose_next_time_a_clock_set_while_it_was_ahead(world, panel_api, settings):
+    settings.PROLIFIC_SECONDS = 60
+    publish(make_panel_study())
+    at = clock.now()
+    PanelStudy.objects.update(read_next_at=at + timedelta(days=365))
+
+    assert rounds.follow(at=at) == 1
+    assert rounds.follow(at=at) == 0
+
+
 def test_a_study_that_slow_rounds_have_taken_is_taken_by_no_other_process(
     world, panel_api, settings
 ):
