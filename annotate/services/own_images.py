@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from django.conf import settings
 from django.db import transaction
@@ -183,7 +183,7 @@ class _Importer:
             self._count_known(file.name, self._names[sha256])
             return
         if comparable(file.name) in self._taken and file.url:
-            file = file._replace(name=f"{urlsplit(file.url).netloc}/{file.name}")
+            file = file._replace(name=unquote(file.url.partition("://")[2]))
         if comparable(file.name) in self._taken:
             raise BrokenImage(NAME_TAKEN)
         self._waiting.append(self._stored(file, content, sha256))

@@ -277,6 +277,17 @@ def test_a_folder_of_a_bucket(bucket):
 
 
 @pytest.mark.django_db
+def test_images_of_one_name_in_three_folders_of_a_bucket_are_all_imported(bucket):
+    for folder, colour in [("one", "red"), ("two", "green"), ("three", "blue")]:
+        bucket(f"{folder}/a.jpg", photograph(colour, "JPEG"))
+        address = f"s3://{bucket.name}/{folder}"
+        call_command("import_images", address, "--split", "mine", stdout=io.StringIO())
+
+    names = Image.objects.order_by("pk").values_list("file_name", flat=True)
+    assert list(names) == ["a.jpg", f"{bucket.name}/two/a.jpg", f"{bucket.name}/three/a.jpg"]
+
+
+@pytest.mark.django_db
 def test_a_whole_bucket_of_more_than_a_page(bucket, monkeypatch):
     for number in range(3):
         bucket(f"{number}.jpg", photograph((number * 80, 0, 0), "JPEG"))
