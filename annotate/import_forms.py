@@ -247,12 +247,16 @@ def _begin(
 
 
 def _names(form: ImportForm, files: Sequence[UploadedFile]) -> list[str]:
-    """The files' paths in a folder that was dropped, which the script sends; else their names."""
+    """The files' paths in a folder that was dropped, if they were sent; else their names. Raises
+    DomainError."""
+    sent = form.data.get("paths")
+    if not sent:
+        return [file.name or "file" for file in files]
     try:
-        paths = json.loads(form.data.get("paths") or "[]")
+        paths = json.loads(sent)
     except (ValueError, RecursionError):
-        paths = []
+        paths = None
     is_list = isinstance(paths, list) and len(paths) == len(files)
-    if is_list and all(isinstance(path, str) and path for path in paths):
-        return list(paths)
-    return [file.name or "file" for file in files]
+    if not is_list or not all(isinstance(path, str) and path for path in paths):
+        raise DomainError("`paths` is not a JSON list with a path for each file.")
+    return list(paths)

@@ -83,12 +83,18 @@ def test_uploaded_files_are_imported_by_a_job_under_their_paths(client, settings
     assert stored_uploads(settings) == []
 
 
-@pytest.mark.parametrize("paths", ["nonsense", "[" * 100_000])
-def test_without_the_script_files_have_their_names(client, paths):
-    upload(client, file("a.png", photograph()), paths=paths)
+def test_without_the_script_files_have_their_names(client):
+    upload(client, file("a.png", photograph()))
     run_jobs()
 
     assert names() == {"a.png"}
+
+
+@pytest.mark.parametrize("paths", ["nonsense", "[" * 100_000, "[]", '["a.png", "b.png"]', "[7]"])
+def test_paths_that_do_not_fit_the_files_are_refused(client, settings, paths):
+    response = upload(client, file("a.png", photograph()), paths=paths)
+
+    assert_refused(client, settings, response, "a path for each file")
 
 
 def test_files_that_are_left_out_are_named_in_the_jobs_log(client):
