@@ -19,6 +19,7 @@ from annotate.models import (
     Box,
     Campaign,
     CampaignStatus,
+    ClassName,
     ClassRelation,
     Image,
     ImageSource,
@@ -308,7 +309,9 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
         raise MalformedFile(
             path, f"image {moved} belongs to the split {elsewhere[moved]!r} already"
         )
-    _check_renamed(path, split, content, team)
+    renamed = _renamed(path, split, content, team)
+    # They are other classes than those whose names were imported.
+    ClassName.objects.filter(object_class__in=renamed).delete()
     classes = _load_classes(list(content.classes.items()), team)
     # COCO's images need no rotation, and COCO names no authors.
     constants = (ImageSource.COCO.value, split, 0, "", "", "", "")
@@ -337,9 +340,10 @@ def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | N
     return counts
 
 
-def _check_renamed(path: Path, split: str, content: coco.Instances, team: Team | None) -> None:
-    """Raise MalformedFile if a class of another split's boxes would get another name: files of two
-    datasets often number their own categories from 1. Own photographs can have such boxes, too."""
+def _renamed(path: Path, split: str, content: coco.Instances, team: Team | None) -> list[int]:
+    """The primary keys of the classes that get another name, not only in another case. Raises
+    MalformedFile if another split has boxes of a renamed one: files of two datasets often number
+    their own categories from 1. Own photographs can have such boxes, too."""
     existing = ObjectClass.objects.filter(team=team, label__in=content.classes)
     renamed = {
         object_class.pk: object_class
@@ -356,6 +360,11 @@ def _check_renamed(path: Path, split: str, content: coco.Instances, team: Team |
             f"category {label.removeprefix('coco:')} is called {content.classes[label]!r}, and "
             f"{name!r} in the split {used.image.split!r}. Give one of them another id.",
         )
+    return [
+        pk
+        for pk, before in renamed.items()
+        if content.classes[before.label].casefold() != before.name.casefold()
+    ]
 
 
 def check_split(split: str) -> None:

@@ -118,6 +118,22 @@ def test_a_category_of_another_coco_file_has_the_names_of_its_number_if_it_is_ca
     assert set(names.values_list("name", flat=True)) == found
 
 
+@pytest.mark.parametrize(("name", "found"), [("DOG", {"Hund"}), ("bridge", set())])
+def test_a_category_that_is_called_otherwise_loses_the_names_of_the_former_one(
+    classes, imported, tmp_path, name, found
+):
+    imported("coco:18,Hund\n")
+    file = tmp_path / "coco.json"
+    image = {"id": 7, "width": 10, "height": 10, "file_name": "7.jpg"}
+    categories = [{"id": 18, "name": name}]
+    file.write_text(json.dumps({"images": [image], "categories": categories, "annotations": []}))
+
+    imports.import_coco(path=file, split="own", team=None)
+
+    names = classes["coco dog"].names.values_list("name", flat=True)
+    assert set(names) == found
+
+
 def test_rows_of_unknown_classes_are_counted(classes, imported):
     printed = imported("/m/0bt9lr,Hund\n/m/0zzzz,Nichts\nUnicorn,Einhorn\n")
 
