@@ -20,7 +20,8 @@ MOST_NAMED = 5
 
 
 def measure(inputs: Inputs) -> dict[str, Any]:
-    """The captions that name each class of the dataset's images, in both datasets."""
+    """The captions that name each class of the dataset's images, in both datasets if both are in
+    the language of the names."""
     dataset = inputs.dataset
     if "names" in dataset.lacks:
         raise NotMeasured(dataset.lacks["names"])
@@ -28,14 +29,21 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     if not shown:
         raise NotMeasured(dataset.lacks.get("boxes", f"{dataset.name} has no boxes."))
     names = Names(shown)
+    absent = {
+        key: compared.lacks["names"]
+        for key, compared in inputs.datasets.items()
+        if "names" in compared.lacks
+    }
+    datasets = {key: each for key, each in inputs.datasets.items() if key not in absent}
     counts = {
         key: Counter(number for named in names.found_in(compared.corpus) for number in named)
-        for key, compared in inputs.datasets.items()
+        for key, compared in datasets.items()
     }
     return {
-        "names": inputs.names,
+        "names": {key: compared.name for key, compared in datasets.items()},
+        "absent": absent,
         "domains": dataset.domain_table,
-        "captions": {key: len(compared.captions) for key, compared in inputs.datasets.items()},
+        "captions": {key: len(compared.captions) for key, compared in datasets.items()},
         "classes": [
             {
                 "name": name,

@@ -207,6 +207,18 @@ def test_mentions_are_counted_in_both_datasets():
     ]
 
 
+def test_mentions_are_not_counted_in_a_dataset_of_another_language():
+    own = Dataset("mine", [ReportImage(1, ("Dog",))], dataset([DOG]).captions)
+    german = dataset(["Ein Hund rennt."], lacks=of_english_alone("german", "de"))
+
+    found = mentions.measure(Inputs(own, german))
+
+    assert found["classes"] == [{"name": "Dog", "domain": "out-domain", "images": 1, "dataset": 1}]
+    assert found["names"] == {"dataset": "mine"}
+    assert "not in English" in found["absent"]["against"]
+    assert len(list(mentions.SECTION.tables(found))) == 1
+
+
 def primed(*images: tuple[list[str], list[str]]) -> Dataset:
     """Images with their primed and their unprimed captions."""
     captions = [
