@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
 
@@ -231,7 +232,7 @@ def write_archive(work: Work) -> Result:
         part.unlink(missing_ok=True)
     if images is None:
         work.progress(written)
-    return Result(f"Archive of {written:,} bytes written.", file=str(path))
+    return Result(f"Archive of {filesizeformat(written)} written.", file=str(path))
 
 
 def _copying(work: Work, files: Sequence[ImageFile]) -> Iterator[ImageFile]:

@@ -211,6 +211,7 @@ def test_an_archive_is_made_by_a_job_and_offered_until_it_is_deleted(
     archive = b"".join(signed_in.get(f"/jobs/{job.key}/file/").streaming_content)
 
     assert asked["Location"] == f"/jobs/{job.key}/"
+    assert job.result_text.endswith("KB written.")
     assert f'href="/jobs/{job.key}/file/"' in page
     assert "downloaded here for 30 days" in page
     assert ZipFile(BytesIO(archive)).namelist()
