@@ -8,6 +8,8 @@ from PIL import Image as Picture
 from playwright.sync_api import Page, Route
 
 from annotate.models import Campaign, Image
+from hits.services.messages import told_url
+from qualcontrol.review.judging import judge
 from qualcontrol.services.intake import review_submitted
 from tests.browser.campaigns import of_kind
 from tests.browser.conftest import DESKTOP, PHONE
@@ -17,6 +19,7 @@ from tests.factories import (
     ResponseFactory,
     TaskFactory,
     UserFactory,
+    WorkerAccountFactory,
     make_campaign,
 )
 from tests.hits.opened_pages import address
@@ -83,6 +86,15 @@ def test_nothing_on_a_task_page_moves(page, site, photograph, title, kind, size,
     hit = HitFactory(hit_type__campaign=campaign)
 
     expect_still(page, site + address(hit, turkSubmitTo=None), size)
+
+
+def test_nothing_on_the_page_about_a_workers_answers_moves(page, site, photograph, size, screen):
+    campaign = make_campaign(tasks=0, review={"tells_workers": True})
+    response = ResponseFactory(task=TaskFactory(campaign=campaign, image=photograph))
+    WorkerAccountFactory(worker=response.worker)
+    judge(response=response, verdict="BAD", reason="a list", reviewer=UserFactory(), at=NOON)
+
+    expect_still(page, told_url(campaign, response.worker), size)
 
 
 def test_nothing_on_the_reviewers_pages_moves(page, site, photograph, sign_in, size, screen):
