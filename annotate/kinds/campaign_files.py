@@ -7,6 +7,7 @@ makes one campaign for each, over the same images.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -76,14 +77,15 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
         whole[kind.name] = _fields(kind.section)
     defaults = _defaults(kind, values)
     if _chosen(merged(defaults, values), "captions", "style") == "paragraph":
-        whole["captions"] |= PARAGRAPH
+        whole["captions"] = {**whole["captions"], **PARAGRAPH}
     whole = merged(whole, defaults)
     who = _chosen(values, "workers", "who")
     whole["workers"] = {**whole["workers"], **REQUIREMENTS.get(who, {})}
     return merged(whole, values)
 
 
-def _fields(model: type[BaseModel]) -> dict[str, Any]:
+@cache
+def _fields(model: type[BaseModel]) -> Mapping[str, Any]:
     """The defaults of the keys that a file need not have."""
     return {
         name: to_jsonable_python(field.get_default())
