@@ -43,10 +43,9 @@ FURTHER = [
 RUBBISH = STORABLE if connection.vendor == "sqlite" else [*STORABLE, *FURTHER]
 
 
-def some_rubbish(name: str, share: int = 2) -> list[str]:
-    """Half of the rubbish, or another share of it: pages and fields with other names get others.
-    On SQLite half as much."""
-    share *= 2 if connection.vendor == "sqlite" else 1
+def some_rubbish(name: str, share: int = 4) -> list[str]:
+    """A quarter of the rubbish, or another share of it: pages and fields with other names get
+    others."""
     return RUBBISH[crc32(name.encode()) % share :: share]
 
 
@@ -86,7 +85,7 @@ class PageForm:
         """Posts with rubbish in one field each, in all of them, and with fields missing, unknown
         or given many times."""
         for name in self.fields:
-            for value in some_rubbish(self.address + name, 5):
+            for value in some_rubbish(self.address + name, 10):
                 yield {**self.fields, name: [value]}
             yield {other: given for other, given in self.fields.items() if other != name}
         yield {name: ["1", "2", "3"] * 100 for name in self.fields}

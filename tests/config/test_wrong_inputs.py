@@ -77,7 +77,7 @@ def test_rubbish_in_an_address_is_refused_in_words(route, every_row):
     for value in some_rubbish(route):
         found += faults(clients["researcher"], address + query(value))
     for argument in ROUTES[route]:
-        for value in some_rubbish(route + argument, 4):
+        for value in some_rubbish(route + argument, 8):
             if wrong := address_with(route, names, argument, value):
                 found += faults(client, wrong)
         # A number that no database has a place for.
