@@ -32,6 +32,8 @@ from tests.factories import (
     WorkerFactory,
 )
 
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
 FILE = """
 name = "street"
 selection = "street"
@@ -150,14 +152,12 @@ def exported(name, folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.django_db
 def test_the_campaigns_are_of_one_family_over_the_same_images(members):
     assert {member.family for member in members} == {"street"}
     assert {member.selection_id for member in members} == {members[0].selection_id}
     assert list(Campaign.objects.family_of(members[2])) == members
 
 
-@pytest.mark.django_db
 def test_no_campaign_is_made_if_one_of_them_cannot_be(members):
     with pytest.raises(Exception, match="name"):
         create_campaigns(
@@ -167,7 +167,6 @@ def test_no_campaign_is_made_if_one_of_them_cannot_be(members):
     assert Campaign.objects.count() == 3
 
 
-@pytest.mark.django_db
 def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
     release = together(complete[1])
 
@@ -191,7 +190,6 @@ def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
     assert {row["language"] for row in files["workers.json"]["baseline"]} == {*TEXTS}
 
 
-@pytest.mark.django_db
 def test_files_follow_the_settings_of_every_language(complete, tmp_path):
     """A draft can be changed by itself."""
     first, member, _ = complete
@@ -222,7 +220,6 @@ def test_files_follow_the_settings_of_every_language(complete, tmp_path):
     assert [*tables["ratings"].values("rating")] == [(4,)]
 
 
-@pytest.mark.django_db
 def test_a_language_has_in_both_releases_the_same_captions(complete, tmp_path):
     release_campaign(campaign=complete[1], name="de-v1", seed=7, at=NOON)
     together(complete[0])
@@ -237,7 +234,6 @@ def test_a_language_has_in_both_releases_the_same_captions(complete, tmp_path):
     assert german(alone) == german(both)
 
 
-@pytest.mark.django_db
 def test_tables_and_card_name_the_languages(complete, tmp_path):
     together(complete[0])
 
@@ -253,7 +249,6 @@ def test_tables_and_card_name_the_languages(complete, tmp_path):
     assert "Campaigns `street`" in card
 
 
-@pytest.mark.django_db
 def test_it_is_scored_and_reported_by_language(complete, tmp_path):
     together(complete[0])
     out = io.StringIO()
@@ -273,7 +268,6 @@ def test_it_is_scored_and_reported_by_language(complete, tmp_path):
             call_command(command[0], "street-v1", *command[1:], "--language", "fr")
 
 
-@pytest.mark.django_db
 def test_it_waits_for_every_language_and_says_which(complete):
     response = complete[2].tasks.get(number=2).responses.first()
     type(response).objects.filter(pk=response.pk).update(status=ResponseStatus.DISCARDED)
@@ -294,7 +288,6 @@ def test_it_waits_for_every_language_and_says_which(complete):
     }
 
 
-@pytest.mark.django_db
 def test_results_for_all_images_of_a_partial_release_are_scored(complete, tmp_path):
     complete[2].tasks.get(number=2).responses.all().delete()
     together(complete[0], partial=True)
@@ -309,7 +302,6 @@ def test_results_for_all_images_of_a_partial_release_are_scored(complete, tmp_pa
     assert json.loads(out.getvalue())["images"] == 1
 
 
-@pytest.mark.django_db
 def test_campaigns_of_other_images_make_no_release(complete):
     task = complete[2].tasks.get(number=2)
     task.image = BoxFactory().image
@@ -319,7 +311,6 @@ def test_campaigns_of_other_images_make_no_release(complete):
         together(complete[0])
 
 
-@pytest.mark.django_db
 def test_two_campaigns_of_one_language_make_no_release(complete):
     other = complete[2]
     other.config_json = {**other.config_json, "language": "de"}
@@ -329,7 +320,6 @@ def test_two_campaigns_of_one_language_make_no_release(complete):
         together(complete[0])
 
 
-@pytest.mark.django_db
 def test_a_campaign_without_a_family_has_no_release_of_languages(complete):
     Campaign.objects.update(family="")
 
@@ -337,7 +327,6 @@ def test_a_campaign_without_a_family_has_no_release_of_languages(complete):
         together(Campaign.objects.get(slug="street-de"))
 
 
-@pytest.mark.django_db
 def test_hidden_images_are_hidden_in_all_languages(complete, tmp_path):
     release = together(complete[0], hidden={"share": 0.5})
 
@@ -347,7 +336,7 @@ def test_hidden_images_are_hidden_in_all_languages(complete, tmp_path):
     assert [row["id"] for row in rows] == list(range(6))
 
 
-@pytest.mark.django_db
+@pytest.mark.database
 def test_the_numbers_of_captions_are_kept_by_language(complete):
     release = together(complete[0])
     baseline = ReleasedCaption.objects.filter(image__release=release, role="BASELINE").first()
@@ -372,7 +361,6 @@ def test_the_numbers_of_captions_are_kept_by_language(complete):
     again(language="fr", role="BASELINE")
 
 
-@pytest.mark.django_db
 def test_all_campaigns_list_the_release(complete):
     release_campaign(campaign=complete[1], name="de-v1", seed=7, at=NOON)
     together(complete[2])
@@ -387,7 +375,6 @@ def test_all_campaigns_list_the_release(complete):
     ]
 
 
-@pytest.mark.django_db
 def test_the_commands_make_campaigns_and_their_release(complete, tmp_path, capsys):
     path = tmp_path / "more.toml"
     path.write_text(FILE.replace('name = "street"', 'name = "more"'))

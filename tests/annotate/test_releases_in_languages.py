@@ -18,6 +18,8 @@ from tests.factories import (
 )
 
 # Eight words each by ICU's dictionary, without spaces between them.
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
 TEXTS = ["茶色い犬が公園の草の上を走る。", "犬が公園の草の上を走っている。", "公園で犬が走る。"]
 
 
@@ -74,7 +76,6 @@ def in_two_languages(write):
     )
 
 
-@pytest.mark.django_db
 def test_each_caption_names_its_language(tmp_path):
     files = exported(released("ja"), tmp_path / "out")
 
@@ -82,7 +83,6 @@ def test_each_caption_names_its_language(tmp_path):
     assert {row["language"] for row in files["baseline.json"]} == {"ja"}
 
 
-@pytest.mark.django_db
 def test_english_files_have_no_such_key(tmp_path):
     files = exported(released("en"), tmp_path / "out")
 
@@ -90,7 +90,6 @@ def test_english_files_have_no_such_key(tmp_path):
     assert files["baseline.json"][0].keys() == {"image_id", "caption"}
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize(("language", "expected"), [("ja", {"ja"}), ("en", {None})])
 def test_tables_have_the_language_and_cards_name_it(tmp_path, language, expected):
     released(language)
@@ -104,7 +103,6 @@ def test_tables_have_the_language_and_cards_name_it(tmp_path, language, expected
     assert f'language:\n- "{language}"\n' in (tmp_path / "out" / "README.md").read_text()
 
 
-@pytest.mark.django_db
 def test_japanese_is_scored_by_our_tokeniser_and_without_english_metrics():
     released("ja")
 
@@ -117,7 +115,6 @@ def test_japanese_is_scored_by_our_tokeniser_and_without_english_metrics():
     assert 0 < baseline["scores"]["Bleu_2"] < 1
 
 
-@pytest.mark.django_db
 def test_the_official_tokeniser_is_refused_for_japanese():
     released("ja")
 
@@ -125,7 +122,6 @@ def test_the_official_tokeniser_is_refused_for_japanese():
         evaluated("kouen", "--baseline", "--tokeniser", "ptb")
 
 
-@pytest.mark.django_db
 def test_a_release_knows_its_language():
     released("ja")
 
@@ -173,7 +169,6 @@ def test_a_language_that_is_not_a_tag_is_named(write):
         evaluated(path, "--leave-one-out")
 
 
-@pytest.mark.django_db
 def test_a_report_says_what_is_measured_in_english_only(tmp_path):
     released("ja")
 
@@ -194,7 +189,6 @@ def test_a_report_has_the_captions_of_the_chosen_language(in_two_languages, tmp_
     assert found["per_image"]["words"]["dataset"]["n"] == 4
 
 
-@pytest.mark.django_db
 def test_a_release_is_compared_with_a_file_of_several_languages(in_two_languages, tmp_path):
     released("ja")
     out = tmp_path / "report"

@@ -27,7 +27,7 @@ from tests.factories import (
 )
 from tests.hits.opened_pages import address
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 FILE = {
     "references": 1,

@@ -52,7 +52,7 @@ from tests.factories import (
 )
 from tests.jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 SECRET = "zebrafinch"
 SPLITS = ("train", "val", "test")
@@ -415,6 +415,7 @@ def test_a_release_that_hides_nothing_has_nothing_hidden_to_export(campaign, tmp
     assert not HiddenExport.objects.exists()
 
 
+@pytest.mark.database
 def test_the_log_of_exports_cannot_be_changed(hidden):
     made = HiddenExport.objects.create(release=hidden, actor=UserFactory(), at=NOON)
 

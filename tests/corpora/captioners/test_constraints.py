@@ -27,6 +27,8 @@ from tests.factories import (
     TaskFactory,
 )
 
+pytestmark = pytest.mark.one_database
+
 LEVELS = levels([("animal", "mammal"), ("mammal", "dog"), ("animal", "bird")])
 WHOLE = (0.0, 1.0, 0.0, 1.0)
 

@@ -15,7 +15,7 @@ from tests.factories import ImageFactory, TeamFactory, UserFactory, make_campaig
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
 @pytest.fixture

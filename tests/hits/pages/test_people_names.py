@@ -10,7 +10,7 @@ from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
 from tests.hits.own_people import link_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
 @pytest.fixture

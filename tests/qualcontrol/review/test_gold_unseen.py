@@ -25,7 +25,11 @@ from tests.factories import (
 )
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, key_of, sentence
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.one_database,
+    pytest.mark.usefixtures("reviewer"),
+]
 
 TEXT = "A purple cow drives a tram into into the a harbour."
 FLOORS = {
