@@ -69,7 +69,7 @@ def refused():
     ]
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ["get", "post"])
 def test_a_submitter_who_is_signed_in_sees_nothing_else(client, grace, verb):
     client.force_login(grace)
     seen = set()
