@@ -144,7 +144,13 @@ class HitPages:
         )
 
 
-# Without the columns of the answers, which are not needed here. In plain SQL, like `_VISITOR`.
+# The rows of `alive`. This and the next statement read the columns that are needed here, and are in
+# plain SQL, like `_VISITOR`. SQLite locks the whole database.
+_HIT = """
+SELECT id, slots, ingested FROM hits_hit
+WHERE campaign_id = %s AND hit_id = %s AND status NOT IN ('RETIRED', 'GONE')
+"""
+_LOCK = "FOR NO KEY UPDATE"
 _PAGES = """
 SELECT page.id, page.hit_id, page.assignment_id, page.marketplace_id,
        page.opened_at, page.expires_at, page.answered_at,
@@ -162,13 +168,12 @@ def lock_pages(campaign: Campaign, frame: FrameParameters) -> HitPages:
     The second request of a double click waits for the first and then finds its page. To avoid
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
-    alive = Hit.objects.alive().filter(campaign=campaign, hit_id=frame.hit_id)
-    locked = list(alive.select_for_update(no_key=True).only("slots", "ingested"))
-    if not locked:
+    lock = _LOCK if connection.vendor == "postgresql" else ""
+    hit = next(iter(Hit.objects.raw(_HIT + lock, [campaign.pk, frame.hit_id])), None)
+    if hit is None:
         raise UnknownHit(
             gettext("This task is not ready yet, or it is closed. Reload in a minute.")
         )
-    [hit] = locked
     hit.campaign = campaign
     return HitPages(hit, frame, list(TaskPage.objects.raw(_PAGES, [hit.pk])))
 
