@@ -220,6 +220,8 @@ class Run:
     def _fail(self, faults: Sequence[Fault]) -> None:
         """Let parts fail, one after the other."""
         for fault in faults:
+            # A site that was starting when the database was killed has ended since.
+            self.fragile.start_again()
             with suppress(*EXPECTED):
                 fault.happens(self.situation)
             time.sleep(self.rng.uniform(0.1, 1.0))
