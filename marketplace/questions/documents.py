@@ -54,18 +54,27 @@ class FormQuestion:
 Question = ExternalQuestion | HtmlQuestion | FormQuestion
 
 
-@lru_cache(maxsize=256)
-def parse_question(text: str) -> Question:
-    """The parsed question; raises QuestionRefused with the reason if it is invalid."""
+def check_question(text: str) -> Question:
+    """The parsed question of a new HIT or test; raises QuestionRefused with the reason if it is
+    invalid, or if the settings do not allow its size or its address. They may change later."""
     size = len(text.encode())
     if size > settings.MTURK_QUESTION_MAX_BYTES:
         raise QuestionRefused(
             f"Question has {size} bytes; at most {settings.MTURK_QUESTION_MAX_BYTES} are allowed."
         )
+    question = parse_question(text)
+    if isinstance(question, ExternalQuestion):
+        _check_url(question.url)
+    return question
+
+
+@lru_cache(maxsize=256)
+def parse_question(text: str) -> Question:
+    """The parsed question; raises QuestionRefused with the reason if it is invalid."""
     root = xml.read(text, what="Question")
     if root.tag == EXTERNAL:
         xml.validate(root, "external_question.xsd", what="Question")
-        return ExternalQuestion(url=_checked_url(_text(root, 0)), frame_height=int(_text(root, 1)))
+        return ExternalQuestion(url=_text(root, 0), frame_height=int(_text(root, 1)))
     if root.tag == HTML:
         xml.validate(root, "html_question.xsd", what="Question")
         return HtmlQuestion(html=_text(root, 0), frame_height=int(_text(root, 1)))
@@ -84,7 +93,7 @@ def _text(root: etree._Element, position: int) -> str:
     return (root[position].text or "").strip()
 
 
-def _checked_url(url: str) -> str:
+def _check_url(url: str) -> None:
     parts = urlsplit(url)
     local = {host.strip("[]") for host in settings.MTURK_HTTP_HOSTS}
     is_allowed = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in local)
@@ -92,12 +101,11 @@ def _checked_url(url: str) -> str:
         raise QuestionRefused(
             f'The ExternalURL "{url}" must be an https address, or http on this machine.'
         )
-    return url
 
 
 def check_test(text: str) -> None:
     """Raise QuestionRefused unless the document is a form, as a qualification test must be."""
-    if not isinstance(parse_question(text), FormQuestion):
+    if not isinstance(check_question(text), FormQuestion):
         raise QuestionRefused("A qualification test must be a QuestionForm.")
 
 

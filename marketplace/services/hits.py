@@ -21,7 +21,7 @@ from marketplace.models import (
     RequestToken,
 )
 from marketplace.policies import KNOWN_ANSWERS, PLURALITY, Policy
-from marketplace.questions.documents import parse_question
+from marketplace.questions.documents import check_question
 from marketplace.services import money
 from marketplace.services.hit_types import check_range
 from marketplace.services.notifications import record_event
@@ -59,7 +59,7 @@ def create_hit(
     )
     if len(hit.requester_annotation) > 255:
         raise DomainError("RequesterAnnotation must have at most 255 characters.")
-    parse_question(hit.question)  # raises QuestionRefused
+    check_question(hit.question)  # raises QuestionRefused
     _check_policy(hit.assignment_review_policy, KNOWN_ANSWERS)
     _check_policy(hit.hit_review_policy, PLURALITY)
     made = hit.public_id

@@ -10,9 +10,11 @@ from bs4 import BeautifulSoup
 from django.test import Client
 
 from marketplace import clock
-from marketplace.models import Hit, Transfer, Worker
+from marketplace.models import AssignmentStatus, Hit, Transfer, Worker
+from marketplace.questions.documents import parse_question
 from marketplace.services import assignments, reviews
 from marketplace.services.links import sign_in_url
+from tests.marketplace.driver import QUESTION
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -316,3 +318,20 @@ def test_new_messages_are_counted_beside_their_link(client, worker):
     client.get("/messages")
 
     assert (before, link()) == ("Messages 1 new", "Messages")
+
+
+def test_a_task_whose_host_is_allowed_no_longer_is_shown_and_sent_all_the_same(
+    client, worker, settings
+):
+    settings.MTURK_HTTP_HOSTS = ["tasks.example"]
+    hit = open_hit(question=QUESTION.replace("https://example.org", "http://tasks.example"))
+    assignment = assignments.accept(worker=worker, hit_type=hit.hit_type, at=clock.now())
+    settings.MTURK_HTTP_HOSTS = []
+    parse_question.cache_clear()
+
+    page = client.get(assignment.get_absolute_url())
+    client.post("/mturk/externalSubmit", {"assignmentId": assignment.public_id, "caption": "A dog"})
+
+    assert page.status_code == 200
+    assignment.refresh_from_db()
+    assert assignment.status == AssignmentStatus.SUBMITTED
