@@ -21,6 +21,7 @@ from marketplace.services.qualification_types import check_types_usable
 LANGUAGE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 WEB_ADDRESS = re.compile("https?://[^/@\\s]+/[!-~]*", re.ASCII)
 LONGEST_ADDRESS = 500
+LONGEST_LAYOUT_NAME = 100
 
 
 # The properties that identify a HIT type.
@@ -95,10 +96,13 @@ def create_layout(
 ) -> HitLayout:
     """Create a layout from an HTML page with `${name}` placeholders.
 
-    Raises LayoutRefused if the name is taken, and QuestionRefused if no HIT could show the page.
+    Raises LayoutRefused if the name is taken or too long, and QuestionRefused if no HIT could show
+    the page.
     """
+    if not 1 <= len(name) <= LONGEST_LAYOUT_NAME:
+        raise LayoutRefused(f"The name of a layout has 1 to {LONGEST_LAYOUT_NAME} characters.")
     template = html_question(page, frame_height)
-    documents.parse_question(documents.fill(template, dict.fromkeys(documents.gaps(template), "")))
+    documents.check_question(documents.fill(template, dict.fromkeys(documents.gaps(template), "")))
     try:
         with transaction.atomic():
             return HitLayout.objects.create(

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from marketplace import clock
 from marketplace.countries import read_place
 from marketplace.management.base import DomainCommand
+from marketplace.services.accounts import LONGEST_NAME, normal_name
 from marketplace.services.links import sign_in_url
 from marketplace.services.workers import MOST_APPROVED, get_or_create_worker, profile_columns
 from shared.number_fields import whole
@@ -51,8 +52,9 @@ class Command(DomainCommand):
 
     def handle(self, *, names: list[str], **options: Any) -> None:
         columns = self._columns(options)
-        if any(not name.strip() or len(name) > 100 for name in names):
-            raise CommandError("A worker's name must have 1 to 100 characters.")
+        names = list(map(normal_name, names))
+        if not all(1 <= len(name) <= LONGEST_NAME for name in names):
+            raise CommandError(f"A worker's name must have 1 to {LONGEST_NAME} characters.")
         for name in names:
             worker = get_or_create_worker(name=name, columns=columns, at=clock.now())
             url = sign_in_url(worker)

@@ -84,6 +84,14 @@ def test_an_impossible_worker_is_refused(options):
         run("marketplace_worker", "ann", *options)
 
 
+# The last name has 100 characters, and 300 in the form in which names are stored.
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["  ", "n" * 101, "\ufb2c" * 100])
+def test_a_worker_needs_a_name_that_can_be_stored(name):
+    with pytest.raises(CommandError, match="1 to 100 characters"):
+        run("marketplace_worker", name)
+
+
 @pytest.mark.django_db
 @pytest.mark.database
 def test_the_longest_history_with_the_lowest_rate_can_be_stored():

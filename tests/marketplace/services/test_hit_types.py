@@ -67,6 +67,12 @@ def test_a_name_is_taken_once(page):
         make_layout(page, requester=requester)
 
 
+@pytest.mark.parametrize("name", ["", "n" * 101])
+def test_a_layout_needs_a_name_that_can_be_stored(page, name):
+    with pytest.raises(CommandError, match="1 to 100 characters"):
+        make_layout(page, requester=make_requester(), name=name)
+
+
 @pytest.mark.parametrize("content", ["a ]]> b", "x" * 70_000, "a \x00 b"])
 def test_a_page_that_no_hit_could_show_is_refused(tmp_path, content):
     path = tmp_path / "page.html"
