@@ -72,7 +72,8 @@ def create_qualification_type(
 def update_qualification_type(
     *, qualification_type: QualificationType, changes: dict[str, Any]
 ) -> QualificationType:
-    """Change a type's properties; raises DomainError for invalid ones.
+    """Change a type's properties; raises DomainError for invalid ones, and DoesNotExist if the type
+    was deleted meanwhile.
 
     A new test replaces duration and answer key too: without a key, the requester decides.
     """
@@ -84,7 +85,10 @@ def update_qualification_type(
         raise DomainError(
             "AnswerKey and TestDurationInSeconds can only be changed together with the Test."
         )
-    locked = QualificationType.objects.select_for_update().get(pk=qualification_type.pk)
+    kept = QualificationType.objects.filter(pk=qualification_type.pk, is_deleted=False)
+    locked = kept.select_for_update().first()
+    if locked is None:
+        raise no_such_type(qualification_type.public_id)
     for name, value in changes.items():
         setattr(locked, name, value)
     _check_type(locked)

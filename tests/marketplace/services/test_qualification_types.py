@@ -2,7 +2,10 @@
 
 import pytest
 
+from marketplace.errors import DoesNotExist
+from marketplace.services import qualification_types
 from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
+from tests.marketplace.factories import NOON, make_requester
 from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form
 
 HTML_QUESTION = (
@@ -199,3 +202,16 @@ def test_a_test_needs_a_form_and_a_duration(client):
         qualification(client, Test=form(CHOICE))
     with pytest.raises(client.exceptions.RequestError, match="needs a test"):
         qualification(client, AnswerKey=KEY)
+
+
+@pytest.mark.django_db
+def test_a_type_that_was_deleted_meanwhile_does_not_become_active_again():
+    made = qualification_types.create_qualification_type(
+        requester=make_requester(), name="Knows animals", description="d", at=NOON
+    )
+    qualification_types.delete_qualification_type(qualification_type=made, at=NOON)
+
+    with pytest.raises(DoesNotExist):
+        qualification_types.update_qualification_type(
+            qualification_type=made, changes={"is_active": True}
+        )
