@@ -86,8 +86,9 @@ SHOWN: dict[str, Any] = {"show_hidden_initial": True}
 
 class WorkerForm(forms.Form):
     country = _country_field(**SHOWN)
-    approved = WholeNumberField(label="Approved HITs", min_value=0, max_value=10**8, **SHOWN)
-    rejected = WholeNumberField(label="Rejected HITs", min_value=0, max_value=10**8, **SHOWN)
+    # The lowest approval rate stands for 99 times as many rejected as approved HITs.
+    approved = WholeNumberField(label="Approved HITs", min_value=0, max_value=10**9, **SHOWN)
+    rejected = WholeNumberField(label="Rejected HITs", min_value=0, max_value=10**9, **SHOWN)
     is_master = forms.BooleanField(label="Has the Masters qualification", required=False, **SHOWN)
     is_adult = forms.BooleanField(
         label="Is an adult who accepts HITs with adult content", required=False, **SHOWN

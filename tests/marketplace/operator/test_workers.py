@@ -12,6 +12,7 @@ from marketplace.services import assignments, operators, people_groups, reviews
 from marketplace.services.hit_types import describe
 from marketplace.services.operators import noted
 from marketplace.services.retention import erase_worker
+from marketplace.services.workers import MOST_APPROVED
 from tests.marketplace.factories import (
     NOON,
     make_hit,
@@ -72,6 +73,18 @@ def test_an_operator_overwrites_no_count_that_has_changed_since_the_page_was_sho
     worker.refresh_from_db()
     assert (worker.country, worker.is_master, worker.is_adult) == ("NL", True, False)
     assert (worker.approved_count, worker.rejected_count) == (11, 0)
+
+
+def test_a_worker_with_the_longest_history_can_be_changed(operator):
+    worker = make_worker(approved=MOST_APPROVED, rate=1)
+    page = f"/operator/workers/{worker.public_id}"
+    inputs = main_of(operator.get(page)).select(f"form[action='{page}'] input:not([type=checkbox])")
+    shown = {each["name"]: each.get("value", "") for each in inputs}
+
+    operator.post(page, {**shown, "country": "NL"})
+
+    worker.refresh_from_db()
+    assert (worker.country, worker.rejected_count) == ("NL", 99 * MOST_APPROVED)
 
 
 @pytest.mark.parametrize(
