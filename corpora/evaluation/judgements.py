@@ -88,7 +88,7 @@ def _ratings(entry: JsonEntry, given: Any) -> dict[str, list[float]]:
         for name, value in rating.items():
             if name != WORKER and value is not None:
                 if not is_number(value):
-                    raise entry.wrong(f"{short(value)} is not a finite number")
+                    raise entry.wrong(f"{short(value)} is not a number that can be computed with")
                 by_criterion.setdefault(name, []).append(value)
     return by_criterion
 
@@ -179,6 +179,6 @@ def _number(table: CsvFile, cell: str) -> float:
         value = float(cell)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
-        raise table.wrong(f"{short(cell)} is not a finite number")
+    if not is_number(value):
+        raise table.wrong(f"{short(cell)} is not a number that can be computed with")
     return value

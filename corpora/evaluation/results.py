@@ -128,5 +128,7 @@ def _as_number(key: str) -> int | str:
 
 def _number(path: Path, place: str, value: Any) -> float:
     if not is_number(value):
-        raise MalformedFile(path, f"{place}: {short(value)} is not a finite number")
+        raise MalformedFile(
+            path, f"{place}: {short(value)} is not a number that can be computed with"
+        )
     return float(value)

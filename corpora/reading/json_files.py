@@ -2,13 +2,14 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpora.reading.files import MalformedFile, count_lines, open_text, short
 
+# Products of squares of such numbers are finite, too.
+MOST = 1e50
 PairsHook = Callable[[list[tuple[str, Any]]], Any]
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Escapes of characters that cannot be stored. Matches halves of surrogate pairs, too, although
@@ -76,9 +77,9 @@ def unstorable(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is a number that a float can hold: JSON's own may be infinite or have
-    hundreds of digits."""
-    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    """Whether the value is a number of at most MOST: JSON's own may be infinite or have hundreds of
+    digits."""
+    return type(value) in (int, float) and abs(value) <= MOST
 
 
 def read_coco(path: Path) -> dict[str, Any]:

@@ -19,7 +19,8 @@ def shown(**changes: Any) -> dict[str, Any]:
         ({"a": shown(sources=None)}, "`sources` of `a` is a list of names"),
         ({"b": shown(sources=[1])}, "`sources` of `b` is a list of names"),
         ({"b": shown(text=1)}, "`b` has the text and sources of a caption"),
-        ({"votes": [{"better": 10**400}]}, "is not a finite number"),
+        ({"votes": [{"better": 1e308}]}, "is not a number that can be computed with"),
+        ({"votes": [{"better": 10**400}]}, "is not a number that can be computed with"),
     ],
 )
 def test_wrong_comparisons_are_refused(
