@@ -262,7 +262,7 @@ def _is_pair(arc: Arc, pair: Pair) -> bool:
 
 
 CONLLU_COLUMNS = 10
-SENTENCE_ID = re.compile(r"# sent_id = (\d+)(?:[-.]\d+)?\s*")
+SENTENCE_ID = re.compile(r"# sent_id = (\d{1,18})(?:[-.]\d+)?\s*")
 
 
 def read_conllu(path: Path) -> dict[int, list[Sentence]]:

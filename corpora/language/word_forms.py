@@ -39,8 +39,9 @@ PLURAL_ONLY = {
 
 
 def plain_name(name: str) -> str:
-    """The name in lower case, without brackets such as those of "Ball (Object)"."""
-    return re.sub(r"\s*\([^)]*\)", "", name.casefold()).strip()
+    """The name in lower case, without brackets such as those of "Ball (Object)", and without
+    hyphens around it, with which `inflect` fails."""
+    return re.sub(r"\s*\([^)]*\)", "", name.casefold()).strip(" -")
 
 
 @cache

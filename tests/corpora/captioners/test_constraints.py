@@ -128,6 +128,7 @@ def test_boxes_without_an_area_do_not_overlap():
         ("Burrito", ("burrito", "burritos")),
         ("skis", ("ski", "skis")),
         ("TV", ("tv", "tvs")),
+        ("-in-law", ("in-law", "in-laws")),
     ],
 )
 def test_words_of_a_class_are_its_singular_and_plural(name, forms):

@@ -277,6 +277,7 @@ def test_a_caption_of_several_sentences_and_words_of_several_tokens_are_read(wri
         ("", "has no sentence"),
         ("1\tcat\n", "10 columns are expected, there are 2"),
         ("1\tcat\tcat\tN\t_\t_\t0\troot\t_\t_\n", "no `# sent_id = ID`"),
+        (f"# sent_id = {'9' * 5000}\n1\tcat\tcat\tN\t_\t_\t0\troot\t_\t_\n", "no `# sent_id"),
         ("# sent_id = 1\n1\tcat\tcat\tN\t_\t_\tx\troot\t_\t_\n", "HEAD 'x' is not a number"),
         (CONLLU.format(id=5, relation="amod"), "has no sentence for caption 100"),
     ],
