@@ -53,6 +53,21 @@ def test_a_page_chooses_its_pair_from_the_votes_so_far_and_keeps_it():
     assert again.payload == chosen == task.payload
 
 
+@pytest.mark.django_db
+def test_pairs_that_a_worker_compared_before_any_page_showed_them_are_kept():
+    campaign = make_campaign(images=3)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
+    task = campaign.tasks.order_by("number").first()
+    respond(task, 1)
+    before = campaign.tasks.get(pk=task.pk).payload["pairs"]
+    campaign.tasks.exclude(pk=task.pk).update(answers_missing=0, places_left=0)
+
+    [shown] = claim_tasks(campaign=campaign, worker=None, page=TaskPageFactory(hit=hit), count=1)
+
+    assert shown.payload["pairs"] == before
+    assert "votes_known" not in shown.payload
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
 @pytest.mark.django_db(transaction=True)
 def test_a_page_that_opens_while_another_chooses_shows_the_pair_that_is_stored():

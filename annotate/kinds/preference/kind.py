@@ -121,7 +121,12 @@ class PreferenceKind(RatingKind):
         if rules.pairs == "random" or not new:
             return
         standing = Standing(campaign, rules)
+        # An answer may come from a form of the worker's own, and says something of the pairs as
+        # they are.
+        answered = set(Response.objects.filter(task__in=new).values_list("task_id", flat=True))
         for task in new:
+            if task.pk in answered:
+                continue
             seed = f"{campaign.config.seed}/{task.image_id}/pairs"
             pairs = standing.choose(task, rules.pairs_per_image, seed)
             task.payload = {**(task.payload or {}), "pairs": pairs, KNOWN: standing.known}
