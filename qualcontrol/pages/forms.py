@@ -89,7 +89,8 @@ class AnswerForm(forms.Form):
     answer = forms.CharField(
         max_length=5000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Send this to the worker yourself, the way they wrote to you.",
+        help_text="Workers who appealed on the page about their work read it there. To others, "
+        "send it yourself, the way they wrote to you.",
     )
     granted = forms.ChoiceField(choices=[("yes", "yes"), ("no", "no")])
 
