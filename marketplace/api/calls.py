@@ -28,7 +28,6 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.services.qualification_types import no_such_type
-from shared.database.rows import row_with
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def find_layout(requester: Requester, public_id: str) -> HitLayout:
 def find_assignment(call: Call) -> Assignment:
     """The submitted assignment that the call names; raises DoesNotExist, InvalidAssignmentState."""
     public_id = call.params["AssignmentId"]
-    assignment = row_with(Assignment, "public_id", public_id)
+    assignment = queries.row_with(Assignment, "public_id", public_id)
     ended = (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED)
     if assignment is not None:
         assignment.hit = queries.hit_of(assignment)

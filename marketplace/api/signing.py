@@ -14,9 +14,9 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
+from marketplace import queries
 from marketplace.api.errors import NotAuthorized, Throttled
 from marketplace.models import CallAllowance, Requester
-from shared.database.rows import row_with
 
 SERVICE = "mturk-requester"
 MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
@@ -41,7 +41,7 @@ def authenticate(
             "The Authorization header is not a Signature Version 4 signature.",
         )
     _check_scope(request, parts, at, signed)
-    requester = row_with(Requester, "access_key", parts["key"])
+    requester = queries.row_with(Requester, "access_key", parts["key"])
     if requester is None:
         raise NotAuthorized(
             "UnrecognizedClientException",

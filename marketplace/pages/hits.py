@@ -46,7 +46,6 @@ from marketplace.services import assignments, qualifications
 from marketplace.services.assignments import participation_for, progress_of
 from marketplace.services.qualification_types import requestable_for
 from marketplace.services.qualifications import allowed, reasons_for
-from shared.database.rows import row_of, row_with
 from shared.requests import refusal
 
 
@@ -227,7 +226,9 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 def _find_group(public_id: str) -> HitType:
     """The group with this HITTypeId or HITGroupId, as links contain one or the other; raises
     Http404."""
-    hit_type = row_with(HitType, "public_id", public_id) or row_with(HitType, "group_id", public_id)
+    hit_type = queries.row_with(HitType, "public_id", public_id) or queries.row_with(
+        HitType, "group_id", public_id
+    )
     if hit_type is None:
         raise Http404("Group of HITs not found.")
     return hit_type
@@ -307,7 +308,7 @@ def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
 def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse:
     assignment = _own(request, read)
     hit_type = assignment.hit.hit_type
-    hit_type.requester = row_of(Requester, hit_type.requester_id)
+    hit_type.requester = queries.row_of(Requester, hit_type.requester_id)
     at = clock.now()
     is_open = assignment.status == AssignmentStatus.ACCEPTED and assignment.deadline > at
     context: dict[str, object] = {

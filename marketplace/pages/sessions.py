@@ -21,10 +21,9 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from marketplace import clock
+from marketplace import clock, queries
 from marketplace.models import Assignment, Membership, Participation, Worker
 from marketplace.services.links import member_of
-from shared.database.rows import row_with
 
 WORKER_KEY = "worker_id"
 PARTICIPATION_KEY = "participation_id"
@@ -79,7 +78,7 @@ def _begin(request: HttpRequest, worker: Worker) -> None:
 def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
     pk, number = _signed_in(request)
-    worker = row_with(Worker, "id", pk) if pk else None
+    worker = queries.row_with(Worker, "id", pk) if pk else None
     return worker if worker and worker.sign_in_number == number else None
 
 

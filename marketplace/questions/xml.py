@@ -20,9 +20,12 @@ def read(text: str, *, what: str) -> etree._Element:
     # The text was decoded already, whatever encoding it declares. An element's text would end at a
     # comment in it.
     parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, no_network=True, remove_comments=True,
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
         remove_pis=True,
-    )  # fmt: skip
+    )
     try:
         # defusedxml refuses entity bombs before lxml, which validates schemas, sees the text.
         SafeElementTree.fromstring(text, forbid_dtd=True)

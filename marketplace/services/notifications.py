@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace import clock, ids
+from marketplace import clock, ids, queries
 from marketplace.errors import DomainError
 from marketplace.models import (
     Assignment,
@@ -36,7 +36,6 @@ from marketplace.models import (
     Requester,
 )
 from shared.database.queues import claim, held, is_due
-from shared.database.rows import row_with
 from shared.environment import is_url
 
 
@@ -44,7 +43,7 @@ def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    setting = row_with(NotificationSetting, "hit_type_id", hit.hit_type_id)
+    setting = queries.row_with(NotificationSetting, "hit_type_id", hit.hit_type_id)
     if setting is None or not setting.is_active or event_type not in setting.event_types:
         return
     Event.objects.create(

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -43,7 +43,6 @@ from hits.services.claims import NothingToDo
 from hits.services.hit_pages import FrameParameters, UnknownHit, WaitsForVerdicts
 from hits.services.task_pages import OpenPage, TaskForm
 from hits.tasks import tell_barring
-from shared.database.rows import row_with
 from shared.requests import content_policy
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -65,9 +64,7 @@ class FormTooLarge(DomainError):
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a campaign's preview or a worker's tasks, or store the answer that was sent."""
-    campaign = row_with(Campaign, "slug", slug)
-    if campaign is None:
-        raise Http404("No campaign has this name.")
+    campaign = get_object_or_404(Campaign, slug=slug)
     endpoint = endpoint_of(campaign.endpoint)
     with in_language(campaign.config.language):
         try:
