@@ -1,11 +1,17 @@
+from typing import Any
+
 from django.contrib.auth.management.commands.createsuperuser import Command as CreateSuperuser
-from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+from django.db import IntegrityError
 
 
 class Command(CreateSuperuser):
-    """Django's command, which also refuses a name that differs from another only in case."""
+    """Django's command, which says that a name is taken that differs from another only in case."""
 
-    def _validate_username(self, username: str, noun: str, database: str) -> str | None:
-        if User.objects.using(database).filter(username__iexact=username).exists():
-            return f"Error: That {noun} is already taken."
-        return super()._validate_username(username, noun, database)  # type: ignore[misc,no-any-return]
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            super().handle(*args, **options)
+        except IntegrityError as error:
+            raise CommandError(
+                "Another user has this name, perhaps with other capitals. Choose another name."
+            ) from error
