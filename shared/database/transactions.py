@@ -102,9 +102,9 @@ BATCH = 1000
 Row = TypeVar("Row")
 
 
-def batches(rows: Iterable[Row], size: int = BATCH) -> Iterator[list[Row]]:
+def batches(rows: Iterable[Row], size: int | None = None) -> Iterator[list[Row]]:
     """The rows in their order, in lists of BATCH, or of another size."""
-    left = iter(rows)
+    left, size = iter(rows), size or BATCH
     while batch := list(islice(left, size)):
         yield batch
 
