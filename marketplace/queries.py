@@ -1,4 +1,4 @@
-"""The queries and changes that each accepted, submitted and approved HIT needs.
+"""The longer queries and changes that each accepted, submitted and approved HIT needs.
 
 They are plain SQL, because Django takes much longer to build them than the database to carry them
 out.
@@ -6,38 +6,16 @@ out.
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models.expressions import RawSQL
 
 from marketplace.models import Assignment, Hit, HitType, Worker
 
 # The latest assignments of a worker that are counted, so that the query is bounded. Most workers do
 # fewer a day.
 READ = 300
-
-# Single rows
-
-Row = TypeVar("Row", bound=Model)
-
-
-def row_with(model: type[Row], column: str, value: int | str) -> Row | None:
-    """The row with this value in a unique column, or None.
-
-    A queryset takes Django twice as long, and joining several such rows takes both Django and
-    PostgreSQL longer than reading them one by one.
-    """
-    statement = f'SELECT * FROM "{model._meta.db_table}" WHERE "{column}" = %s'
-    return next(iter(model._default_manager.raw(statement, [value])), None)
-
-
-def row_of(model: type[Row], key: int) -> Row:
-    """The row that a foreign key names."""
-    row = row_with(model, "id", key)
-    assert row is not None, "the database keeps rows that others name"
-    return row
-
 
 # What a worker may accept
 
@@ -159,28 +137,20 @@ def _move(statement: str, **values: Any) -> str:
 # Assignments
 
 
-_ASSIGNMENT = """
-SELECT *, EXISTS (
-           SELECT 1 FROM marketplace_participation
-           WHERE worker_id = marketplace_assignment.worker_id) AS may_be_in_study
-FROM marketplace_assignment WHERE public_id = %s
+_TAKES_PART = """
+EXISTS (SELECT 1 FROM marketplace_participation WHERE worker_id = marketplace_assignment.worker_id)
 """
 
 
-def assignment_of_page(public_id: str) -> Assignment | None:
-    """The assignment with its worker, its HIT and the HIT's type."""
-    assignment = next(iter(Assignment.objects.raw(_ASSIGNMENT, [public_id])), None)
-    if assignment is not None:
-        assignment.worker = row_of(Worker, assignment.worker_id)
-        assignment.hit = hit_of(assignment)
-    return assignment
-
-
-def hit_of(assignment: Assignment) -> Hit:
-    """The assignment's HIT, with its type."""
-    hit = row_of(Hit, assignment.hit_id)
-    hit.hit_type = row_of(HitType, hit.hit_type_id)
-    return hit
+def assignment_of_page(public_id: str, *related: str) -> Assignment | None:
+    """The assignment with its HIT, the HIT's type and the worker, and what else the page reads.
+    PostgreSQL takes longer to plan each further join than to look up a row."""
+    return (
+        Assignment.objects.filter(public_id=public_id)
+        .annotate(may_be_in_study=RawSQL(_TAKES_PART, []))  # type: ignore[no-redef]
+        .select_related("hit__hit_type", "worker", *related)
+        .first()
+    )
 
 
 _RECENT_WORK = """

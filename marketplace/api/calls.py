@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core import signing
 from django.db.models import Model, QuerySet
 
-from marketplace import queries
 from marketplace.api.errors import RequestError
 from marketplace.errors import DoesNotExist, InvalidAssignmentState, UnknownWorker
 from marketplace.models import (
@@ -88,15 +87,10 @@ def find_layout(requester: Requester, public_id: str) -> HitLayout:
 def find_assignment(call: Call) -> Assignment:
     """The submitted assignment that the call names; raises DoesNotExist, InvalidAssignmentState."""
     public_id = call.params["AssignmentId"]
-    assignment = queries.row_with(Assignment, "public_id", public_id)
+    mine = Assignment.objects.filter(hit__requester=call.requester, public_id=public_id)
+    assignment = mine.select_related("hit__hit_type__notification_setting", "worker").first()
     ended = (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED)
-    if assignment is not None:
-        assignment.hit = queries.hit_of(assignment)
-    if (
-        assignment is None
-        or assignment.hit.requester_id != call.requester.pk
-        or assignment.status in ended
-    ):
+    if assignment is None or assignment.status in ended:
         raise DoesNotExist(f"Assignment {public_id} does not exist.", code="AssignmentDoesNotExist")
     if assignment.status not in REVEALED:
         raise InvalidAssignmentState(

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 
-from marketplace import queries
 from marketplace.api.errors import NotAuthorized, Throttled
 from marketplace.models import CallAllowance, Requester
 
@@ -41,7 +40,7 @@ def authenticate(
             "The Authorization header is not a Signature Version 4 signature.",
         )
     _check_scope(request, parts, at, signed)
-    requester = queries.row_with(Requester, "access_key", parts["key"])
+    requester = Requester.objects.filter(access_key=parts["key"]).first()
     if requester is None:
         raise NotAuthorized(
             "UnrecognizedClientException",

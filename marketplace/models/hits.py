@@ -42,6 +42,10 @@ DECIDED = [AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
 
 
 class HitTypeQuerySet(models.QuerySet["HitType"]):
+    def known_as(self, public_id: str) -> Self:
+        """The type with this HITTypeId or HITGroupId. Links to a group contain one or the other."""
+        return self.filter(Q(public_id=public_id) | Q(group_id=public_id))
+
     def under_way(self) -> Self:
         """Types with HITs that are open, in work or to be reviewed."""
         return self.filter(_has_work())

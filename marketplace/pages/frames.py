@@ -246,7 +246,7 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
         raise DomainError("This is only a preview, so nothing was submitted. Accept the HIT first.")
     if not public_id or not public_id.isprintable():
         raise DomainError("The form has no assignmentId.")
-    assignment = queries.assignment_of_page(public_id)
+    assignment = queries.assignment_of_page(public_id, "hit__hit_type__notification_setting")
     if assignment and recognise(request, assignment.worker):
         return assignment
     scope = scope_of(request)

@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render, resolve_url
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -29,7 +29,6 @@ from marketplace.models import (
     HitStatus,
     HitType,
     Participation,
-    Requester,
     Worker,
 )
 from marketplace.pages.decorators import (
@@ -224,14 +223,8 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 
 
 def _find_group(public_id: str) -> HitType:
-    """The group with this HITTypeId or HITGroupId, as links contain one or the other; raises
-    Http404."""
-    hit_type = queries.row_with(HitType, "public_id", public_id) or queries.row_with(
-        HitType, "group_id", public_id
-    )
-    if hit_type is None:
-        raise Http404("Group of HITs not found.")
-    return hit_type
+    hit_types = HitType.objects.select_related("notification_setting")
+    return get_object_or_404(hit_types.known_as(public_id))
 
 
 def _preview(
@@ -298,7 +291,7 @@ def _own(request: WorkerRequest, assignment: Assignment | None) -> Assignment:
 @require_GET
 def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
     """Show the task in its frame, or how the assignment ended."""
-    assignment = queries.assignment_of_page(assignment_id)
+    assignment = queries.assignment_of_page(assignment_id, "hit__hit_type__requester")
     if assignment is not None:
         recognise(request, assignment.worker)
     return _assignment(request, assignment)
@@ -307,13 +300,11 @@ def assignment(request: HttpRequest, assignment_id: str) -> HttpResponseBase:
 @scope_required
 def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse:
     assignment = _own(request, read)
-    hit_type = assignment.hit.hit_type
-    hit_type.requester = queries.row_of(Requester, hit_type.requester_id)
     at = clock.now()
     is_open = assignment.status == AssignmentStatus.ACCEPTED and assignment.deadline > at
     context: dict[str, object] = {
         "assignment": assignment,
-        "hit_type": hit_type,
+        "hit_type": assignment.hit.hit_type,
         "frame": frame_of(assignment.hit, worker=assignment.worker, assignment=assignment)
         if is_open
         else None,
@@ -327,7 +318,7 @@ def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse
     if is_open:
         number, dollars = queries.recent_work(assignment.worker, since=at - timedelta(days=1))
         # With this HIT, as it is shown once that is submitted.
-        context["recent"] = {"hits": number + 1, "reward": dollars + hit_type.reward}
+        context["recent"] = {"hits": number + 1, "reward": dollars + assignment.hit.hit_type.reward}
     return render(request, "marketplace/assignment.html", context)
 
 

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from marketplace import clock, queries
+from marketplace import clock
 from marketplace.models import Assignment, Membership, Participation, Worker
 from marketplace.services.links import member_of
 
@@ -78,8 +78,7 @@ def _begin(request: HttpRequest, worker: Worker) -> None:
 def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
     pk, number = _signed_in(request)
-    worker = queries.row_with(Worker, "id", pk) if pk else None
-    return worker if worker and worker.sign_in_number == number else None
+    return Worker.objects.filter(pk=pk, sign_in_number=number).first() if pk else None
 
 
 def recognise(request: HttpRequest, worker: Worker) -> bool:

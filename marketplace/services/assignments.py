@@ -41,10 +41,10 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     Raises NothingToAccept and NotQualified.
     """
     # Lock the worker first, then the HIT, so that the second click of a double click waits.
-    locked = list(Worker.objects.select_for_update().filter(pk=worker.pk))
-    if not locked:
+    locked = Worker.objects.select_for_update().filter(pk=worker.pk).first()
+    if locked is None:
         raise NotQualified("This account was deleted. Follow the panel's link again.")
-    [worker] = locked
+    worker = locked
     if worker.is_suspended:
         raise NotQualified(
             "Your account is suspended, so you cannot accept HITs. Contact the marketplace's host."

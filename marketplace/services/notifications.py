@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from marketplace import clock, ids, queries
+from marketplace import clock, ids
 from marketplace.errors import DomainError
 from marketplace.models import (
     Assignment,
@@ -43,7 +43,8 @@ def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    setting = queries.row_with(NotificationSetting, "hit_type_id", hit.hit_type_id)
+    # The setting may have been read with the HIT.
+    setting = getattr(hit.hit_type, "notification_setting", None)
     if setting is None or not setting.is_active or event_type not in setting.event_types:
         return
     Event.objects.create(

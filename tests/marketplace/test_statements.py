@@ -79,7 +79,7 @@ def call(hit: Hit, operation: str, **parameters: str) -> list[str]:
     return statements(send)
 
 
-def test_a_hit_without_requirements_is_accepted_in_eleven_statements(hit, worker):
+def test_a_hit_without_requirements_is_accepted_in_ten_statements(hit, worker):
     client = browser(worker)
     token = client.get(hit.hit_type.get_absolute_url()).cookies["marketplace_csrf"].value
 
@@ -90,19 +90,19 @@ def test_a_hit_without_requirements_is_accepted_in_eleven_statements(hit, worker
     )
 
     assert worker.assignments.filter(status=AssignmentStatus.ACCEPTED).count() == 1
-    assert len(taken) <= 11, taken
+    assert len(taken) <= 10, taken
 
 
-def test_the_page_of_an_assignment_takes_eight_statements(hit, worker):
+def test_the_page_of_an_assignment_takes_four_statements(hit, worker):
     client, found = browser(worker), accepted(worker, hit.hit_type)
 
     taken = statements(lambda: client.get(found.get_absolute_url()))
 
-    assert len(taken) <= 8, taken
+    assert len(taken) <= 4, taken
 
 
 @pytest.mark.parametrize("events", [0, 1])
-def test_answers_are_submitted_in_eleven_statements_and_one_for_the_event(hit, worker, events):
+def test_answers_are_submitted_in_seven_statements_and_one_for_the_event(hit, worker, events):
     NotificationSetting.objects.create(
         hit_type=hit.hit_type,
         event_types=[EventType.ASSIGNMENT_SUBMITTED, EventType.HIT_REVIEWABLE],
@@ -117,7 +117,7 @@ def test_answers_are_submitted_in_eleven_statements_and_one_for_the_event(hit, w
     found.refresh_from_db()
     assert found.status == AssignmentStatus.SUBMITTED
     assert Event.objects.count() == events
-    assert len(taken) <= 11 + events, taken
+    assert len(taken) <= 7 + events, taken
 
 
 def test_assignments_are_listed_in_three_statements_however_many(hit, worker):
@@ -130,14 +130,14 @@ def test_assignments_are_listed_in_three_statements_however_many(hit, worker):
     assert len(taken) <= 3, taken
 
 
-def test_an_assignment_is_approved_in_thirteen_statements(hit, worker):
+def test_an_assignment_is_approved_in_ten_statements(hit, worker):
     found = Assignment.objects.get(worker=worker)
 
     taken = call(hit, "ApproveAssignment", AssignmentId=found.public_id)
 
     found.refresh_from_db()
     assert found.status == AssignmentStatus.APPROVED
-    assert len(taken) <= 13, taken
+    assert len(taken) <= 10, taken
 
 
 def test_a_hit_is_read_in_two_statements(hit):
