@@ -268,7 +268,7 @@ def all_the_same(answer: Answer) -> int:
 def similarity(one: Answer, other: Answer, scales: Scales) -> float:
     """Similarity of two answers, 0 to 1; 0 if their ratings agree no better than by chance."""
     apart = [
-        (rating - other[caption][question]) ** 2 / by_chance(scales[question])
+        (rating - other[caption][question]) ** 2 / _by_chance(scales[question])
         for caption, ratings in ratings_of(one).items()
         for question, rating in ratings.items()
         if question in other.get(caption, {})
@@ -276,7 +276,7 @@ def similarity(one: Answer, other: Answer, scales: Scales) -> float:
     return max(0.0, 1 - fmean(apart)) if apart else 0.0
 
 
-def by_chance(labels: int) -> float:
+def _by_chance(labels: int) -> float:
     """Expected squared difference of two ratings that are independent and uniform."""
     return (labels**2 - 1) / 6
 
