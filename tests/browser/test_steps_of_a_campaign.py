@@ -169,6 +169,8 @@ def test_an_entry_in_the_last_moment_is_stored(page, sign_in, site):
     sign_in(UserFactory())
     page.goto(f"{site}/new/")
     page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_label("Name")).to_be_visible()
+    page.wait_for_load_state()
 
     steps = page.get_by_role("navigation", name="Steps")
     page.get_by_label("Name").fill("streets")
