@@ -38,7 +38,7 @@ def select(number):
 
 
 def primed(campaign):
-    return list(campaign.tasks.filter(shows_keywords=True).values_list("number", flat=True))
+    return set(campaign.tasks.filter(shows_keywords=True).values_list("number", flat=True))
 
 
 @pytest.mark.django_db(transaction=True)
