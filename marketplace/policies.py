@@ -14,6 +14,8 @@ PLURALITY = "SimplePlurality/2011-09-01"
 
 # Maximum lengths of a reason that workers read, and of a question's name.
 LONGEST_REASON, LONGEST_QUESTION = 1024, 255
+# In seconds: a HIT expires within 365 days.
+LONGEST_EXTENSION = 31_536_000
 _EXTENSION = {"ExtendMaximumAssignments", "ExtendMinimumTimeInSeconds"}
 NUMBERS = {
     KNOWN_ANSWERS: {
@@ -87,9 +89,10 @@ class Policy:
             text = self.text(key)
             if not (text.isascii() and text.isdigit() and len(text) < 10):
                 problems.append(f"The value of {key} must be a whole number.")
-            elif key == "ExtendMinimumTimeInSeconds" and not int(text):
-                # The slot of a HIT that has expired would stay closed, and its cost reserved.
-                problems.append(f"The value of {key} must be at least 1.")
+            elif key == "ExtendMinimumTimeInSeconds" and not 1 <= int(text) <= LONGEST_EXTENSION:
+                # Without, the slot of a HIT that has expired would stay closed, and its cost
+                # reserved.
+                problems.append(f"The value of {key} must be from 1 to {LONGEST_EXTENSION}.")
         if any(key.startswith("ExtendIf") for key in keys) and not keys >= _EXTENSION:
             problems.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
         return problems + self._text_problems()

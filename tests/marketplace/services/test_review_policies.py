@@ -197,6 +197,7 @@ def test_disagreement_extends_until_the_maximum(marketplace, client):
         known_answers(ApproveIfKnownAnswerScoreIsAtLeast="many"),
         known_answers(ExtendIfKnownAnswerScoreIsLessThan=5),
         known_answers(ExtendMaximumAssignments=2, ExtendMinimumTimeInSeconds=0),
+        known_answers(ExtendMaximumAssignments=2, ExtendMinimumTimeInSeconds=31_536_001),
         known_answers(RejectIfKnownAnswerScoreIsLessThan=1, RejectReason="x" * 1025),
         known_answers(ApproveReason="x" * 1025),
         {
@@ -397,9 +398,10 @@ def test_an_extension_gives_a_slot_and_the_time_or_neither(settings):
     policy = plurality(
         ExtendIfHITAgreementScoreIsLessThan=101,
         ExtendMaximumAssignments=2,
-        ExtendMinimumTimeInSeconds=366 * 24 * 3600,
+        ExtendMinimumTimeInSeconds=31_536_000,
     )
     hit = make_hit(hit_review_policy=policy)
+    settings.MTURK_LIFETIME_SECONDS = (30, 31_535_999)
     submit_animal(hit)
 
     sweep(at=NOON)
