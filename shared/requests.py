@@ -27,6 +27,7 @@ class Middleware:
         return self.get_response(request)
 
 
+JSON = "application/json"
 # Used in place of none, so that requests without an address share one limit.
 UNKNOWN = "0.0.0.0"
 
@@ -58,6 +59,11 @@ def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
         with suppress(ValueError):
             return ipaddress.ip_address(text)
     return None
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether the client prefers JSON to a page, as scripts say in the header Accept."""
+    return request.get_preferred_type(["text/html", JSON]) == JSON
 
 
 def refusal(

@@ -39,7 +39,7 @@ from marketplace.questions.documents import (
 from marketplace.questions.forms import Field, Filled
 from marketplace.services import assignments
 from marketplace.services.assignments import participation_for
-from shared.requests import content_policy
+from shared.requests import content_policy, wants_json
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # Pages from a requester's text must not act as this site. Without allow-same-origin they have an
@@ -149,7 +149,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
     is_last = not (participation or worker.is_member) and not assignments.next_hit(
         worker=worker, hit_type=hit_type, at=clock.now(), after=hit
     )
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"outcome": "last" if is_last else "accepted"})
     context: dict[str, object] = {
         "hit_type": hit_type,
@@ -216,10 +216,6 @@ def _form(
     return response
 
 
-def _wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept") == "application/json"
-
-
 def _own_frames() -> str:
     # With a separate host for frames, the page that contains the frame is on the main host.
     return f"'self' {settings.MARKETPLACE_URL}" if settings.MARKETPLACE_FRAME_URL else "'self'"
@@ -264,7 +260,7 @@ def _problem(
     home: Home | None = None,
     texts: Sequence[str] = (),
 ) -> HttpResponse:
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"outcome": outcome, "message": message}, status=status)
     context: dict[str, object] = {"problem": message, "outcome": outcome, "texts": texts}
     if home is not None:

@@ -43,7 +43,7 @@ from hits.services.claims import NothingToDo
 from hits.services.hit_pages import FrameParameters, UnknownHit, WaitsForVerdicts
 from hits.services.task_pages import OpenPage, TaskForm
 from hits.tasks import tell_barring
-from shared.requests import content_policy
+from shared.requests import content_policy, wants_json
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -240,11 +240,11 @@ def _store(
     except task_pages.AnswersRefused as error:
         return _refused(request, campaign, form, fields, error)
     except task_pages.AlreadySubmitted as error:
-        if error.fields is None or not _wants_json(request):
+        if error.fields is None or not wants_json(request):
             raise
         # A page that missed the marketplace's reply. The marketplace knows if it has these fields.
         passed_on = dict(error.fields)
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"fields": passed_on})
     context = {**common(campaign), "frame": form.frame, "fields": passed_on}
     return render(request, "hits/forward.html", context)
@@ -272,7 +272,7 @@ def _refused(
     error: task_pages.AnswersRefused,
 ) -> HttpResponse:
     page = task_pages.shown_again(campaign=campaign, form=form)
-    if _wants_json(request):
+    if wants_json(request):
         kind = KINDS[campaign.kind]
         problems = {
             kind.field_names(task)[0]: [problem.message for problem in error.problems[task.pk]]
@@ -281,10 +281,6 @@ def _refused(
         }
         return JsonResponse({"problems": problems}, status=422)
     return _form(request, campaign, page, fields=fields, problems=error.problems)
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept") == "application/json"
 
 
 def item(
@@ -327,7 +323,7 @@ def with_instructions(campaign: Campaign, *, shows_instructions: bool) -> dict[s
 def _message(
     request: HttpRequest, campaign: Campaign, message: str, *, status: int
 ) -> HttpResponse:
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse({"message": message}, status=status)
     context = {**common(campaign), "message": message}
     return render(request, "hits/message.html", context, status=status)

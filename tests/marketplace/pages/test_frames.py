@@ -149,6 +149,23 @@ def send(assignment, *, accept: str = "application/json", **answer: str):
     return Client().post("/mturk/externalSubmit", fields, headers={"Accept": accept})
 
 
+@pytest.mark.parametrize(
+    ("accept", "is_json"),
+    [
+        ("application/json, text/plain, */*", True),
+        ("text/html;q=0.5, application/json", True),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", False),
+        ("*/*", False),
+    ],
+)
+def test_a_task_page_says_that_it_wants_json_as_libraries_do(worker, accept, is_json):
+    found = assignments.accept(worker=worker, hit_type=open_hit().hit_type, at=clock.now())
+
+    reply = send(found, accept=accept, a="1")
+
+    assert reply.headers["Content-Type"].startswith("application/json") == is_json
+
+
 def test_a_task_page_of_any_site_reads_what_became_of_the_answers(worker):
     found = assignments.accept(worker=worker, hit_type=open_hit().hit_type, at=clock.now())
 
