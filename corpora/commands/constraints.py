@@ -21,6 +21,7 @@ from corpora.commands import WrongOptions, bytes_shown, write
 from corpora.datasets.coco import read_instances
 from corpora.datasets.openimages import read_classes, read_hierarchy
 from corpora.language.word_forms import word_forms
+from corpora.reading.files import is_json
 from corpora.reading.tables import open_csv
 
 HELP = (
@@ -74,7 +75,7 @@ def add_options(parser: ArgumentParser) -> None:
 def run(
     *, boxes: Path, classes: Path | None, hierarchy: Path | None, out: Path | None
 ) -> Iterator[str]:
-    is_coco = boxes.suffix == ".json"
+    is_coco = is_json(boxes)
     if is_coco and (classes or hierarchy):
         raise WrongOptions("--classes and --hierarchy are for a CSV file of Open Images.")
     if not is_coco and not classes:

@@ -51,6 +51,7 @@ from corpora.evaluation.report import (
 from corpora.evaluation.results import listed, read_results
 from corpora.evaluation.scoring import Plan
 from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
+from corpora.reading.files import is_json
 from corpora.reading.json_files import read_coco
 from corpora.wording import counted
 
@@ -132,7 +133,7 @@ def correlate(
     check_resampling(resamples, seed)
     if language is not None:
         checked_language(language)
-    tables = [path for path in results if path.suffix != ".json"]
+    tables = [path for path in results if not is_json(path)]
     captions = _of_systems(rated, [path for path in results if path not in tables])
     plan = Plan(chosen_metrics(metrics), PLAIN if tokeniser == PLAIN else OFFICIAL, java=java)
     with stopped_by_signals(), steps_shown() as progress:

@@ -220,6 +220,11 @@ def open_text(
             raise MalformedFile(name, error.strerror or "cannot be read") from error
 
 
+def is_json(path: Path) -> bool:
+    """Whether a file is JSON by its name, packed or not."""
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
 @contextmanager
 def rereadable(name: str) -> Iterator[tuple[Path, str]]:
     """The path of a file that can be read more than once, and its name for error messages.

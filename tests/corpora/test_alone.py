@@ -1,6 +1,7 @@
 """`corpora` works without the site: its commands, what they import, and what is declared."""
 
 import ast
+import gzip
 import json
 import re
 import subprocess
@@ -186,6 +187,15 @@ def test_constraints_of_an_instances_file_leave_out_classes_by_name(folder, caps
     ]
     assert first["constraints"][0]["fractions"] == [0.1, 0.2, 0.6, 0.7]
     assert content["info"]["excluded_classes"] == ["coco:1"]
+
+
+def test_constraints_of_a_packed_instances_file_are_the_same(folder, capsys):
+    packed = gzip.compress((folder / "instances.json").read_bytes())
+    (folder / "packed.json.gz").write_bytes(packed)
+
+    assert main(["constraints", "packed.json.gz"]) == 0
+
+    assert len(json.loads(capsys.readouterr().out)["images"]) == 2
 
 
 def test_constraints_of_open_images_follow_the_hierarchy(folder, capsys, shared_data):

@@ -9,6 +9,7 @@ from annotate.management.base import captions_file, release_named
 from annotate.queries.releases import check_hidden
 from corpora.commands import correlate
 from corpora.evaluation.references import References, read_references
+from corpora.reading.files import is_json
 
 
 class Command(DomainCommand):
@@ -38,7 +39,7 @@ class Command(DomainCommand):
             known_references = references_in(source, language)
             numbers = numbers_in(source, rated)
             check_hidden(source, numbers.values())
-        elif all(path.suffix == ".json" for path in options["results"]):
+        elif all(map(is_json, options["results"])):
             raise CommandError(
                 f"No release has references of all images that people rated in {rated}, in "
                 f"{language}, and metrics need them. Name some with --references (a release, or a "

@@ -1,6 +1,7 @@
 """The command on a release of ratings: systems, references, and one line on an error."""
 
 import csv
+import gzip
 import io
 import json
 from functools import partial
@@ -132,6 +133,15 @@ def test_only_systems_whose_results_are_given_are_compared(judged, results):
     assert found["systems"] == ["good", "poor"]
     assert found["captions"] == 2 * IMAGES
     assert found["criteria"]["true"]["systems"]["CIDEr"]["tau_b"]["value"] == 1
+
+
+def test_packed_results_are_results(judged, results, tmp_path):
+    packed = tmp_path / "poor.json.gz"
+    packed.write_bytes(gzip.compress(results["poor"].read_bytes()))
+
+    found = json.loads(run("judged", "--results", results["good"], packed, "--json"))
+
+    assert found["systems"] == ["good", "poor"]
 
 
 def test_columns_of_numbers_are_metrics(judged, tmp_path):
