@@ -55,6 +55,8 @@ ENDED = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
 
 # No pause between two attempts of a job is longer.
 LONGEST_PAUSE = timedelta(minutes=1)
+# No lease, or doubt about one, is longer, even by the clock of another machine.
+LONGEST_LEASE = timedelta(hours=2)
 
 
 class JobQuerySet(TeamRows["Job"]):
@@ -75,7 +77,8 @@ class JobQuerySet(TeamRows["Job"]):
 
     def silent(self, at: datetime) -> Self:
         """Running jobs whose lease has ended, because their worker stopped or cannot write."""
-        return self.running().filter(due_at__lte=at).order_by("due_at", "pk")
+        due = is_due(at, longest_pause=LONGEST_LEASE)
+        return self.running().filter(due).order_by("due_at", "pk")
 
 
 class Job(Queued, About):

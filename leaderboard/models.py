@@ -1,6 +1,6 @@
 """Challenges, the accounts of submitters, their submissions, and the files that were submitted."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import TeamRows
 from annotate.models import Release
-from shared.database.queues import Queued
+from shared.database.queues import Queued, is_due
 
 
 class ChallengeQuerySet(TeamRows["Challenge"]):
@@ -126,6 +126,10 @@ class SubmissionStatus(models.TextChoices):
     WITHDRAWN = "WITHDRAWN"
 
 
+# No run may take longer (a challenge's limit is a day), even by the clock of another machine.
+LONGEST_RUN = timedelta(days=2)
+
+
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def of(self, user: User) -> Self:
         """Submissions of this user, the latest first."""
@@ -144,7 +148,8 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
     def dead(self, at: datetime) -> Self:
         """Submissions whose run has not ended in its time: its process must have died."""
-        return self.running().filter(due_at__lte=at).order_by("due_at", "pk")
+        due = is_due(at, longest_pause=LONGEST_RUN)
+        return self.running().filter(due).order_by("due_at", "pk")
 
     def scored(self) -> Self:
         return self.filter(status=SubmissionStatus.SCORED)

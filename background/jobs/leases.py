@@ -11,12 +11,19 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from background.failures import note_failure, solve_failure
 from background.jobs.requests import fingerprint_of
 from background.jobs.work import News, Result, UnknownKind, kind_named
-from background.models import FailureSource, Job, JobLine, JobQuerySet, JobStatus
+from background.models import (
+    LONGEST_LEASE,
+    FailureSource,
+    Job,
+    JobLine,
+    JobQuerySet,
+    JobStatus,
+)
 from shared.database.queues import claim, held
 
 # A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during its own long
@@ -70,7 +77,8 @@ def _end_silent(at: datetime) -> None:
     """Doubt the jobs whose lease has ended. Of those doubted for long, end the attempt."""
     Job.objects.silent(at).filter(doubted_at=None).update(doubted_at=at)
     with transaction.atomic():
-        dead = Job.objects.silent(at).filter(doubted_at__lte=at - DOUBT)
+        is_doubted = Q(doubted_at__lte=at - DOUBT) | Q(doubted_at__gt=at + LONGEST_LEASE)
+        dead = Job.objects.silent(at).filter(is_doubted)
         for job in dead.select_for_update(of=("self",), skip_locked=True):
             reason = "The worker process stopped unexpectedly."
             _end_attempt(job, reason, at=at, due_at=at)

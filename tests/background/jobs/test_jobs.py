@@ -79,6 +79,21 @@ def test_a_job_of_a_clock_that_was_ahead_does_not_wait_until_then(kind, is_tried
     assert [done.pk for done in run_jobs()] == [job.pk]
 
 
+@pytest.mark.parametrize("is_doubted", [False, True])
+def test_a_job_that_died_under_a_clock_that_was_ahead_is_taken_up(kind, is_doubted):
+    later = NOON + timedelta(days=365)
+    job = ask(at=NOON)
+    leases.take(at=later)
+    if is_doubted:
+        assert leases.take(at=later + leases.LEASE) is None
+
+    leases.take(at=NOON)
+
+    assert leases.take(at=NOON + leases.DOUBT) == job or is_doubted
+    job.refresh_from_db()
+    assert job.attempts == 2
+
+
 def test_a_job_waits_between_two_attempts(kind):
     ask(at=NOON)
     for attempt in range(1, leases.MOST_ATTEMPTS):

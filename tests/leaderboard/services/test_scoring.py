@@ -127,6 +127,12 @@ def test_a_run_whose_process_died_is_taken_up_after_its_time(submission, challen
     assert store_scores(submission=again, scores=SCORES, at=end)
 
 
+def test_a_run_of_a_clock_that_was_ahead_does_not_keep_its_slot_until_then(submission):
+    take(at=NOON + timedelta(days=365))
+
+    assert take(at=NOON) == submission
+
+
 def test_a_process_that_dies_twice_ends_the_submission(submission, challenge, grace):
     end = timedelta(seconds=challenge.seconds) + GRACE
     take(at=NOON)
