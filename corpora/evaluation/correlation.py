@@ -17,6 +17,8 @@ from corpora.evaluation.judgements import Caption
 from corpora.evaluation.metrics.base import Floats, Measured, shares
 
 Indices = NDArray[np.intp]
+# Means differ by less, as a share of the largest, if they differ by the order of their sums alone.
+ROUNDING = 1e-12
 COEFFICIENTS = ("tau_b", "tau_c", "spearman", "pearson", "accuracy")
 
 
@@ -147,14 +149,23 @@ def _means(counts: Floats, of_systems: Floats) -> Floats:
 
 def _per_system(figures: Floats, scores: Floats) -> Floats:
     """Coefficients over systems, in each resample: resamples × COEFFICIENTS."""
-    apart, ours = (np.sign(x[:, :, np.newaxis] - x[:, np.newaxis]) for x in (figures, scores))
+    apart, ours = map(_signs, (figures, scores))
     alike = (apart * ours).sum((1, 2)) / 2
     pairs = [np.abs(signs).sum((1, 2)) / 2 for signs in (apart, ours)]
     classes = [(1 / np.maximum(1, (signs == 0).sum(2))).sum(1).round() for signs in (apart, ours)]
     even = np.ones_like(figures)
     taus = _taus(alike, pairs, classes, even.sum(1))
-    linear = [_pearson(x, y, even) for x, y in ((apart.sum(2), ours.sum(2)), (figures, scores))]
+    sides = ((apart.sum(2), ours.sum(2)), (figures, scores))
+    linear = [_pearson(x, y, even, pairs) for x, y in sides]
     return np.stack([*taus, *linear, (1 + _divided(alike, pairs[1])) / 2], axis=1)
+
+
+def _signs(values: Floats) -> Floats:
+    """The signs of the differences of all pairs, in each resample; 0 for means that only rounding
+    tells apart."""
+    apart = values[:, :, np.newaxis] - values[:, np.newaxis]
+    rounding = ROUNDING * np.abs(values).max(1)[:, np.newaxis, np.newaxis]
+    return np.where(np.abs(apart) <= rounding, 0.0, np.sign(apart))
 
 
 def _of_captions(judged: Judged, values: Floats, images: Indices, counts: Floats) -> Floats:
@@ -167,7 +178,8 @@ def _of_captions(judged: Judged, values: Floats, images: Indices, counts: Floats
     alike = _alike(values, judged.scores, images, counts)
     pairs, classes = zip(ties, others, strict=True)
     taus = _taus(alike, pairs, classes, weights.sum(1))
-    linear = [_pearson(own, theirs, weights), _pearson(values, judged.scores, weights)]
+    sides = ((own, theirs), (values, judged.scores))
+    linear = [_pearson(x, y, weights, pairs) for x, y in sides]
     return np.stack([*taus, *linear, accuracy], axis=1)
 
 
@@ -220,12 +232,13 @@ def _taus(
     )
 
 
-def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+def _pearson(x: Floats, y: Floats, weights: Floats, pairs: Sequence[Floats]) -> Floats:
+    """NaN if a side tells no pairs apart: the spread of equal values may be above 0 by rounding."""
     size = weights.sum(1, keepdims=True)
     own, theirs = (side - (weights * side).sum(1, keepdims=True) / size for side in (x, y))
     both = (weights * own * theirs).sum(1)
     spread = (weights * own**2).sum(1) * (weights * theirs**2).sum(1)
-    return _divided(both, np.sqrt(spread))
+    return _divided(both, np.where(pairs[0] * pairs[1] > 0, np.sqrt(spread), 0.0))
 
 
 def _divided(parts: Floats, wholes: Floats) -> Floats:

@@ -148,3 +148,35 @@ def test_one_image_tells_no_systems_apart(sample):
 
     assert told_apart(judged)[1]
     assert told_apart(one)[1] == []
+
+
+@pytest.mark.parametrize("ours", [0, 1], ids=["equal figures", "equal scores"])
+def test_equal_values_have_no_coefficients_though_their_sums_are_rounded(ours):
+    captions = [Caption(image, name, "a dog", {}) for image in range(33) for name in "abcde"]
+    equal = [0.1] * len(captions)
+    other = [float(place * 7 % 5) for place in range(len(captions))]
+    figures, scores = (other, equal) if ours else (equal, other)
+    judged = judged_of(captions, scores, list("abcde"))
+
+    found = agreement(judged, measured_means("m", figures), "m", resamples=0, seed=0)
+
+    assert np.isnan([*values_of(found.captions).values()]).all()
+    assert np.isnan([*values_of(found.systems).values()]).all()
+
+
+def test_systems_with_the_same_mean_are_not_told_apart_by_rounding():
+    thirds = {"a": [11, 5, 7, 5], "b": [5, 5, 7, 11], "c": [3, 3, 3, 3]}
+    captions = [Caption(image, name, "a dog", {}) for image in range(4) for name in "abc"]
+    scores = [thirds[caption.source][caption.image] / 3 for caption in captions]
+    figures = [float("abc".index(caption.source)) for caption in captions]
+
+    found = agreement(
+        judged_of(captions, scores, list("abc")),
+        measured_means("m", figures),
+        "m",
+        resamples=0,
+        seed=0,
+    )
+
+    expected = by_scipy([0, 1, 2], [28, 28, 12])
+    assert values_of(found.systems) == pytest.approx(expected)
