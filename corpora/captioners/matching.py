@@ -18,7 +18,7 @@ appendix with its own was not at hand. Parses come from a CoNLL-U file or a spaC
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib.resources import files
@@ -168,45 +168,29 @@ def _are_together(words: Sequence[str], pair: Pair) -> bool:
 
 def _has_adjective(words: Sequence[str], noun: int, pair: Pair) -> bool:
     """Whether the noun at this place has the adjective, before it or after a form of *be*."""
-    for word in reversed(words[max(0, noun - WINDOW) : noun]):
-        if word in pair.modifier.words:
-            return True
-        if word in SMALL_WORDS or word in _other_words():
-            break
+    before = reversed(words[max(0, noun - WINDOW) : noun])
     predicate = words[noun + 1 : noun + 1 + WINDOW]
-    return bool(predicate and predicate[0] in BE) and _first_is(predicate[1:], pair.modifier)
-
-
-def _first_is(words: Sequence[str], adjective: Concept) -> bool:
-    for word in words:
-        if word in adjective.words:
-            return True
-        if word in SMALL_WORDS or word in _other_words():
-            return False
-    return False
+    barriers = SMALL_WORDS | _words_of(PartOfSpeech.NOUN, PartOfSpeech.VERB)
+    return _comes_first(before, pair.modifier, barriers) or (
+        bool(predicate)
+        and predicate[0] in BE
+        and _comes_first(predicate[1:], pair.modifier, barriers)
+    )
 
 
 def _has_verb(words: Sequence[str], noun: int, pair: Pair) -> bool:
     """Whether the verb follows the noun at this place, with no other noun in between."""
-    for word in words[noun + 1 : noun + 1 + WINDOW]:
-        if word in pair.modifier.words:
-            return True
-        if word in _noun_words():
-            return False
-    return False
+    after = words[noun + 1 : noun + 1 + WINDOW]
+    return _comes_first(after, pair.modifier, _words_of(PartOfSpeech.NOUN))
+
+
+def _comes_first(words: Iterable[str], modifier: Concept, barriers: Collection[str]) -> bool:
+    """Whether the modifier comes before all barriers."""
+    met = (word for word in words if word in modifier.words or word in barriers)
+    return next(met, "") in modifier.words
 
 
 @cache
-def _noun_words() -> frozenset[str]:
-    return _words_of(PartOfSpeech.NOUN)
-
-
-@cache
-def _other_words() -> frozenset[str]:
-    """Nouns and verbs, which no adjective reaches across."""
-    return _words_of(PartOfSpeech.NOUN, PartOfSpeech.VERB)
-
-
 def _words_of(*parts: PartOfSpeech) -> frozenset[str]:
     return frozenset().union(
         *(concept.words for concept in concepts().values() if concept.part in parts)
@@ -341,12 +325,12 @@ def spacy_parser(model: str) -> Callable[[Iterable[str]], Iterator[list[Sentence
     return parse
 
 
+# Universal Dependencies' names of relations in spaCy's English models.
+UNIVERSAL = {"nsubjpass": "nsubj:pass", "relcl": "acl:relcl"}
+
+
 def _spacy_node(token: Any) -> Node:
     """spaCy's root is its own head."""
     head = 0 if token.head.i == token.i else token.head.i + 1
-    return Node(token.i + 1, token.lemma_.casefold(), head, _universal(token.dep_))
-
-
-def _universal(relation: str) -> str:
-    """The Universal Dependencies name of a relation in spaCy's English models."""
-    return {"nsubjpass": "nsubj:pass", "relcl": "acl:relcl"}.get(relation, relation)
+    relation = UNIVERSAL.get(token.dep_, token.dep_)
+    return Node(token.i + 1, token.lemma_.casefold(), head, relation)
