@@ -9,7 +9,7 @@ from typing import Any
 from corpora.commands import WrongOptions
 from corpora.content_selection.baselines import run_baselines
 from corpora.content_selection.files import read_boxes, read_gold, read_mentions, read_results
-from corpora.content_selection.report import Report, draw_figures, make_report
+from corpora.content_selection.report import draw_figures, make_report
 from corpora.errors import DomainError
 
 HELP = (
@@ -89,18 +89,14 @@ def run(
             seed=options["seed"],
         )
     report = make_report(descriptions, read_results(results) if results else None, curves)
-    drawn = draw(report, out) if out else []
+    try:
+        drawn = draw_figures(report.baselines, report.human, out) if out else []
+    except OSError as error:
+        raise DomainError(f"{out}: {error.strerror}") from error
     if options["json"]:
         yield json.dumps(report.as_json())
     else:
         yield from [*report.lines(), *map(str, drawn)]
-
-
-def draw(report: Report, out: Path) -> list[Path]:
-    try:
-        return draw_figures(report.baselines, report.human, out)
-    except OSError as error:
-        raise DomainError(f"{out}: {error.strerror}") from error
 
 
 def check_options(

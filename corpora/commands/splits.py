@@ -96,13 +96,15 @@ def run(**options: Any) -> Iterator[str]:
         raise WrongOptions("--validation-share must be a number from 0 to 1.")
     pairs = pairs_named(options["pair"])
     occurrences_by_file = occurrences(pairs, options)
+    results = occurrences_by_file.get("results")
     content = {
         "info": {
             "captions": options["captions"].name,
             "found_by": found_by(options),
             "seed": options["seed"],
             "validation_share": None if options["evaluation"] else options["validation_share"],
-            "most_captions": most_captions(occurrences_by_file.get("results")),
+            # K: the largest number of captions generated for an image.
+            "most_captions": max(results.captions.values()) if results else None,
         },
         "pairs": [entry(pair, occurrences_by_file, options) for pair in pairs],
     }
@@ -168,11 +170,6 @@ def found_by(options: dict[str, Any]) -> str:
     if options["parses"]:
         return "parses"
     return f"spacy {options['spacy']}" if options["spacy"] else "words"
-
-
-def most_captions(results: Occurrences | None) -> int | None:
-    """K: the largest number of captions generated for an image."""
-    return max(results.captions.values()) if results else None
 
 
 def entry(pair: Pair, by_file: dict[str, Occurrences], options: dict[str, Any]) -> dict[str, Any]:

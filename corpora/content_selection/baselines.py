@@ -23,7 +23,7 @@ from itertools import combinations, pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from corpora.content_selection.metric import Boxes, Gold, Mentions, Summary, score_images
+from corpora.content_selection.metric import Gold, Mentions, Summary, score_images
 from corpora.errors import DomainError
 
 
@@ -283,14 +283,13 @@ def _scores(
         for image in gold
     }
     return {
-        name: [score_images(gold, _first(k, name, ranked)) for k in range(1, MOST_BOXES + 1)]
+        name: [
+            score_images(gold, {image: frozenset(best[name][:k]) for image, best in ranked.items()})
+            for k in range(1, MOST_BOXES + 1)
+        ]
         for name in BASELINES
         if learnt.bigrams or name not in BY_ORDER
     }
-
-
-def _first(k: int, name: str, ranked: Mapping[str, Rankings]) -> dict[str, Boxes]:
-    return {image: frozenset(by_name[name][:k]) for image, by_name in ranked.items()}
 
 
 def _best_k(scores: Sequence[Summary]) -> int:

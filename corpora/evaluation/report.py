@@ -171,7 +171,8 @@ def make_report(
     note = ""
     captions = [candidate.captions for candidate in candidates.values()]
     try:
-        _check_language(plan, references)
+        if plan.tokeniser == OFFICIAL and not is_english(references.language):
+            raise NoFigure(ENGLISH_ONLY)
         others, own = tokenise(references.captions, captions, plan)
     except (JavaFailed, NoFigure) as error:
         if not choices.may_be_plain:
@@ -186,12 +187,6 @@ def make_report(
     if choices.leave_one_out:
         scores[LEFT_OUT] = leave_one_out(images, others, plan)
     return Report(references, plan, choices, scores, note)
-
-
-def _check_language(plan: Plan, references: References) -> None:
-    """Raise NoFigure if the tokeniser does not know the captions' language."""
-    if plan.tokeniser == OFFICIAL and not is_english(references.language):
-        raise NoFigure(ENGLISH_ONLY)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

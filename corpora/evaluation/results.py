@@ -32,7 +32,11 @@ def read_results(path: Path, *, name: str | None = None) -> dict[int, str]:
         if not isinstance(entry, dict) or not {"image_id", "caption"} <= entry.keys():
             reason = f"entry {number}: {short(entry)} has no `image_id` and `caption`"
             raise MalformedFile(name, reason)
-    _check_entries(name, content)
+    # Each rule is checked after the ones before it.
+    for title, is_wrong in RULES:
+        _refuse(name, title, [entry["image_id"] for entry in content if is_wrong(entry)])
+    counts = Counter(entry["image_id"] for entry in content)
+    _refuse(name, "Images with several captions", [image for image, n in counts.items() if n > 1])
     return {entry["image_id"]: entry["caption"] for entry in content}
 
 
@@ -48,15 +52,7 @@ def check_images(
     _refuse(name, "Captions of unknown images", sorted(given - expected - set(without)))
 
 
-def _check_entries(name: str, entries: list[dict[str, Any]]) -> None:
-    """Raise WrongResults for the first rule that an entry breaks."""
-    for title, is_wrong in RULES:
-        _refuse(name, title, [entry["image_id"] for entry in entries if is_wrong(entry)])
-    counts = Counter(entry["image_id"] for entry in entries)
-    _refuse(name, "Images with several captions", [image for image, n in counts.items() if n > 1])
-
-
-# What may be wrong with an entry. Each rule is checked after the ones before it.
+# What may be wrong with an entry.
 RULES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
     ("Image ids that are not whole numbers", lambda entry: type(entry["image_id"]) is not int),
     ("Negative image ids", lambda entry: entry["image_id"] < 0),

@@ -69,8 +69,7 @@ def official(captions: Sequence[str], *, java: Java) -> list[str]:
         raise JavaFailed(
             f"The tokeniser returned {len(tokenised)} lines for {len(captions)} captions."
         )
-    return [_without_punctuation(line) for line in tokenised]
-
-
-def _without_punctuation(line: str) -> str:
-    return " ".join(word for word in line.rstrip().split(" ") if word not in PUNCTUATION)
+    return [
+        " ".join(word for word in line.rstrip().split(" ") if word not in PUNCTUATION)
+        for line in tokenised
+    ]

@@ -46,11 +46,7 @@ class Measured(NamedTuple):
 
 def measured_means(name: str, scores: Floats | Sequence[float]) -> Measured:
     """A metric whose figure is the mean of the images' scores."""
-    return Measured((name,), np.asarray(scores, dtype=float)[:, np.newaxis], _mean)
-
-
-def _mean(sums: Floats, images: int) -> Floats:
-    return sums / images
+    return Measured((name,), np.asarray(scores, dtype=float)[:, np.newaxis], np.divide)
 
 
 def shares(parts: Floats, wholes: Floats) -> Floats:
