@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
-from corpora.evaluation.metrics.base import NoFigure
+from corpora.evaluation.metrics import NoFigure
 from corpora.evaluation.scoring import Group, Plan, score
 
 MEGABYTE = 1_000_000

@@ -36,8 +36,7 @@ from corpora.evaluation.judgements import (
     read_figures,
     systems_in,
 )
-from corpora.evaluation.metrics import FIGURES
-from corpora.evaluation.metrics.base import Floats, Measured, measured_means
+from corpora.evaluation.metrics import FIGURES, Floats, Measured, measured_means
 from corpora.evaluation.references import References, read_references
 from corpora.evaluation.report import (
     EXPLAINED,

@@ -2,7 +2,7 @@
 
 - `references` and `results` read and check the files, also those with scores of other metrics
 - `tokenisers` splits captions into words, with the official tokeniser or our own
-- `metrics` has a module for each metric, which gives statistics of each image
+- `metrics` has a function for each metric, which gives statistics of each image
 - `scoring` turns the statistics into figures, and `bootstrap` into intervals and comparisons
 - `judgements` reads what people said of captions, and `correlation` compares figures with it
 - `java` runs the official Java programs within limits of time and memory

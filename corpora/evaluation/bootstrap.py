@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpora.evaluation.metrics.base import Floats, Measured
+from corpora.evaluation.metrics import Floats, Measured
 from corpora.evaluation.scoring import Group
 
 LEVEL = 0.95

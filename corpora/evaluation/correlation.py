@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from corpora.evaluation.bootstrap import AT_A_TIME, RESAMPLES, Interval, draws, interval_of
 from corpora.evaluation.judgements import Caption
-from corpora.evaluation.metrics.base import Floats, Measured, shares
+from corpora.evaluation.metrics import Floats, Measured, shares
 
 Indices = NDArray[np.intp]
 # Means differ by less, as a share of the largest, if they differ by the order of their sums alone.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from corpora.evaluation.bootstrap import RESAMPLES, Difference, Interval, compare, intervals
 from corpora.evaluation.java import JavaFailed
-from corpora.evaluation.metrics.base import NoFigure, Sentences
+from corpora.evaluation.metrics import NoFigure, Sentences
 from corpora.evaluation.references import References
 from corpora.evaluation.scoring import (
     ALL,

@@ -9,9 +9,16 @@ import numpy as np
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
-from corpora.evaluation.metrics import METRICS, OFFICIAL_ONLY
-from corpora.evaluation.metrics.base import Floats, Measured, NoFigure, Sentences, measured_means
-from corpora.evaluation.metrics.by_ngrams import CIDER
+from corpora.evaluation.metrics import (
+    CIDER,
+    METRICS,
+    OFFICIAL_ONLY,
+    Floats,
+    Measured,
+    NoFigure,
+    Sentences,
+    measured_means,
+)
 from corpora.evaluation.tokenisers import OFFICIAL, tokeniser_named
 
 # Document frequencies of CIDEr from all images, or from the images of each subset.

@@ -7,7 +7,7 @@ from scipy import stats
 from corpora.evaluation.bootstrap import draws
 from corpora.evaluation.correlation import Judged, agreement, judged_of, told_apart
 from corpora.evaluation.judgements import Caption
-from corpora.evaluation.metrics.base import Measured, measured_means
+from corpora.evaluation.metrics import Measured, measured_means
 
 IMAGES, SYSTEMS = 40, 6
 

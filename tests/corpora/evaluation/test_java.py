@@ -13,8 +13,7 @@ import pytest
 from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
 from corpora.evaluation.java import Java, JavaFailed, package_folder, run_java
-from corpora.evaluation.metrics.base import Sentences
-from corpora.evaluation.metrics.by_java import JARS, meteor, spice
+from corpora.evaluation.metrics import JARS, Sentences, meteor, spice
 from corpora.evaluation.scoring import Plan, score
 from corpora.evaluation.tokenisers import official
 from tests.servers import is_running, wait_until

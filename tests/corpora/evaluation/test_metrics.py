@@ -13,9 +13,16 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java
-from corpora.evaluation.metrics.base import Measured, NoFigure, Sentences
-from corpora.evaluation.metrics.by_java import meteor
-from corpora.evaluation.metrics.by_ngrams import bleu, cider, common_lengths, rouge_l
+from corpora.evaluation.metrics import (
+    Measured,
+    NoFigure,
+    Sentences,
+    bleu,
+    cider,
+    common_lengths,
+    meteor,
+    rouge_l,
+)
 from corpora.evaluation.scoring import Plan, Scores, score
 
 # COCO's published example, and METEOR as pycocoevalcap 1.2 computes it.

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora.evaluation.bootstrap import compare, intervals
-from corpora.evaluation.metrics import FIGURES
-from corpora.evaluation.metrics.base import NoFigure
+from corpora.evaluation.metrics import FIGURES, NoFigure
 from corpora.evaluation.references import References
 from corpora.evaluation.results import read_outside
 from corpora.evaluation.scoring import Plan, Scores, leave_one_out, score, tokenise
