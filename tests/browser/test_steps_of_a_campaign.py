@@ -11,6 +11,7 @@ from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import ImageFactory, SelectionFactory, UserFactory
 from tests.jobs import run_jobs
+from tests.servers import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -176,8 +177,9 @@ def test_an_entry_in_the_last_moment_is_stored(page, sign_in, site):
     page.get_by_label("Name").fill("streets")
     steps.get_by_role("link", name="Images").click()
     expect(page.get_by_role("heading", name="Images", level=1)).to_be_visible()
-    steps.get_by_role("link", name="Task").click()
 
+    wait_until(lambda: CampaignDraft.objects.get().file.get("name") == "streets")
+    steps.get_by_role("link", name="Task").click()
     expect(page.get_by_label("Name")).to_have_value("streets")
 
 
