@@ -35,8 +35,8 @@ from annotate.services.selections import select_whole
 from corpora.errors import DomainError
 from hits.mturk.endpoints import is_amazons
 from hits.pages.new_campaign.file_form import CampaignFileForm
+from hits.pages.new_campaign.forms import StepForm
 from hits.pages.new_campaign.sides import side_of
-from hits.pages.new_campaign.step_form import StepForm
 from hits.pages.new_campaign.steps import (
     BY_NAME,
     FORMS,

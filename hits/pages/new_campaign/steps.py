@@ -12,10 +12,11 @@ from hits.pages.new_campaign.forms import (
     InstructionsForm,
     RewardForm,
     ShortForm,
+    StepForm,
     TaskForm,
     WorkersForm,
+    path_of,
 )
-from hits.pages.new_campaign.step_form import StepForm, path_of
 
 
 @dataclass(frozen=True)
