@@ -12,9 +12,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from hits.models import Assignment, AssignmentStatus, Hit, HitType, ProcessedMessage, Sync
-from hits.mturk import sqs as queue_module
-from hits.mturk.sqs import Malformed, digest, parse
-from hits.reconcile.events import is_listing_due, take_events
+from hits.reconcile import events as queue_module
+from hits.reconcile.events import Malformed, digest, is_listing_due, parse, take_events
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import AT_ONCE
 from hits.tasks import sync_campaigns
