@@ -1,10 +1,12 @@
 """Everything that is stored about one worker, as plain values, to answer a worker who asks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Response, Worker
@@ -26,12 +28,22 @@ from qualcontrol.models import (
     WorkerRisk,
 )
 
-BEHAVIOUR = (
-    "characters",
-    "seconds_writing",
-    "times_left",
-    "device",
-)  # fmt: skip
+# Columns that the file calls as here.
+BEHAVIOUR = ("characters", "seconds_writing", "times_left", "device")
+ANSWER = ("submitted_at", "seconds", "primed", "round", "withdrawn_at")
+ASSIGNMENT = ("assignment_id", "accepted_at", "submitted_at", "decided_at", "feedback", "practice")
+BONUS = ("amount", "reason", "sent_at", "refusal")
+PAGE = ("assignment_id", "opened_at", "answered_at", "fields", "counts", "device")
+APPEAL = ("text", "received_at", "answer", "is_granted", "answered_at")
+# And those that have another name there, or belong to a related row.
+MESSAGE = {"subject": "message.subject", "text": "message.text", "status": "get_status_display"}
+DECISION = {"campaign": "campaign.slug", "what": "get_act_display", "answer": "response_id"}
+BARRING = {
+    "campaign": "hit_type.campaign.slug",
+    "hit_type_id": "hit_type.hit_type_id",
+    "are_hidden": "is_in_force",
+    "to_be_hidden": "is_wanted",
+}
 
 
 def data_of(worker: Worker) -> dict[str, Any]:
@@ -40,41 +52,66 @@ def data_of(worker: Worker) -> dict[str, Any]:
     Names of people who decided are left out: they are personal data of others.
     """
     account = WorkerAccount.objects.filter(worker=worker).first()
+    pages = TaskPage.objects.of_account(account) if account else TaskPage.objects.none()
+    messages = MessageRecipient.objects.filter(account=account).select_related("message")
+    about = Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
+    decisions = Decision.objects.filter(about).select_related("campaign").distinct()
+    barrings = WorkerBarring.objects.filter(account=account)
+    risks = WorkerRisk.objects.filter(worker=worker).select_related("campaign")
     return {
         "pseudonym": worker.pseudonym,
         "account": _account(account),
         "answers": list(_answers(worker)),
         "assignments": list(_assignments(account)),
-        "task_pages": list(_pages(account)),
-        "messages": list(_messages(account)),
-        "decisions": list(_decisions(worker)),
-        "exclusions": list(_stretches(Exclusion.objects.all(), worker, "excluded_at", "lifted_at")),
-        "pauses": list(_stretches(Pause.objects.all(), worker, "paused_at", "lifted_at")),
-        "proposed_exclusions": list(
-            _stretches(Proposal.objects.all(), worker, "proposed_at", "answered_at")
+        "task_pages": _listed(pages.order_by("pk"), *PAGE),
+        "messages": _listed(messages.order_by("pk"), "sent_at", **MESSAGE),
+        "decisions": _listed(decisions.order_by("pk"), "reason", "at", **DECISION),
+        "exclusions": _stretches(Exclusion.objects.all(), worker, "excluded_at", "lifted_at"),
+        "pauses": _stretches(Pause.objects.all(), worker, "paused_at", "lifted_at"),
+        "proposed_exclusions": _stretches(
+            Proposal.objects.all(), worker, "proposed_at", "answered_at"
         ),
-        "hidden_hits": list(_barrings(account)),
-        "appeals": list(_appeals(worker)),
-        "held_payments": list(_held_payments(worker)),
-        "risk_estimates": [
-            {"campaign": risk.campaign.slug, "good": risk.good, "bad": risk.bad, "risk": risk.risk}
-            for risk in WorkerRisk.objects.filter(worker=worker).select_related("campaign")
-        ],
+        "hidden_hits": _listed(barrings.select_related("hit_type__campaign"), **BARRING),
+        "appeals": _listed(Appeal.objects.filter(exclusion__worker=worker), *APPEAL),
+        "held_payments": _listed(
+            HeldPayment.objects.filter(worker=worker).select_related("campaign"),
+            "why",
+            **{"campaign": "campaign.slug", "from": "held_at", "until": "ended_at"},
+            outcome="get_outcome_display",
+        ),
+        "risk_estimates": _listed(risks, "good", "bad", "risk", campaign="campaign.slug"),
     }
 
 
-def _time(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
+def _listed(rows: Iterable[object], *columns: str, **renamed: str) -> list[dict[str, Any]]:
+    """These columns of each row, the renamed ones by their paths from it."""
+    paths = {**renamed, **dict(zip(columns, columns, strict=True))}
+    return [{name: _plain(attrgetter(path)(row)) for name, path in paths.items()} for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """The value, what a method returns, or a time or an amount as text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    return value() if callable(value) else value
+
+
+def _stretches(rows: QuerySet[Any], worker: Worker, begun: str, ended: str) -> list[dict[str, Any]]:
+    """The worker's rows, each with its begin and end, by the columns with these times."""
+    theirs = rows.filter(worker=worker).select_related("campaign")
+    times = {"from": begun, "until": ended}
+    return _listed(theirs, "reason", campaign="campaign.slug", **times)
 
 
 def _account(account: WorkerAccount | None) -> dict[str, Any] | None:
     if account is None:
         return None
-    is_kept = account.id_deleted_at is None
     return {
         "marketplace": account.endpoint,
-        "worker_id": account.marketplace_id if is_kept else None,
-        "id_deleted_at": _time(account.id_deleted_at),
+        "worker_id": account.marketplace_id if account.id_deleted_at is None else None,
+        "id_deleted_at": _plain(account.id_deleted_at),
     }
 
 
@@ -87,25 +124,20 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
         assessment = getattr(response, "assessment", None)
         caption = getattr(response, "caption", None)
         check = getattr(response, "spot_check", None)
+        (own,) = _listed([response], *ANSWER)
         yield {
             "id": response.pk,
             "campaign": response.campaign.slug,
             "task": response.task.number,
             "status": response.status.lower(),
-            "submitted_at": _time(response.submitted_at),
-            "seconds": response.seconds,
-            "primed": response.primed,
-            "round": response.round,
-            "withdrawn_at": _time(response.withdrawn_at),
+            **own,
             "content": KINDS[response.campaign.kind].answer(response),
             "cannot_describe": response.cannot_describe,
             "remark": caption.remark if caption else "",
             "ratings": caption.ratings if caption else None,
-            "behaviour": {name: getattr(behaviour, name) for name in BEHAVIOUR}
-            if behaviour
-            else None,
+            "behaviour": _listed([behaviour], *BEHAVIOUR)[0] if behaviour else None,
             "flags": assessment.flags if assessment else None,
-            "verdict": {"is": check.verdict, "reason": check.reason, "at": _time(check.judged_at)}
+            "verdict": {"is": check.verdict, "reason": check.reason, "at": _plain(check.judged_at)}
             if check and check.verdict
             else None,
         }
@@ -113,110 +145,15 @@ def _answers(worker: Worker) -> Iterator[dict[str, Any]]:
 
 def _assignments(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
     rows = Assignment.objects.filter(account=account).select_related("hit__campaign")
-    bonuses = Bonus.objects.filter(assignment__account=account).order_by("pk")
-    for row in rows.order_by("pk"):
+    bonuses = Prefetch("bonuses", Bonus.objects.order_by("pk"))
+    for row in rows.prefetch_related(bonuses).order_by("pk"):
+        (own,) = _listed([row], *ASSIGNMENT)
         yield {
             "campaign": row.hit.campaign.slug,
             "hit_id": row.hit.hit_id,
-            "assignment_id": row.assignment_id,
             "status": row.status.lower(),
             "reward": str(row.hit.reward),
-            "accepted_at": _time(row.accepted_at),
-            "submitted_at": _time(row.submitted_at),
-            "decided_at": _time(row.decided_at),
-            "feedback": row.feedback,
-            "practice": row.practice,
+            **own,
             "unplaced_answer": row.unplaced_answer,
-            "bonuses": [
-                {
-                    "amount": str(bonus.amount),
-                    "reason": bonus.reason,
-                    "sent_at": _time(bonus.sent_at),
-                    "refusal": bonus.refusal,
-                }
-                for bonus in bonuses
-                if bonus.assignment_id == row.pk
-            ],
-        }
-
-
-def _pages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
-    for page in TaskPage.objects.of_account(account).order_by("pk") if account else ():
-        yield {
-            "assignment_id": page.assignment_id,
-            "opened_at": _time(page.opened_at),
-            "answered_at": _time(page.answered_at),
-            "fields": page.fields,
-            "counts": page.counts,
-            "device": page.device,
-        }
-
-
-def _messages(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
-    rows = MessageRecipient.objects.filter(account=account).select_related("message")
-    for row in rows.order_by("pk"):
-        yield {
-            "subject": row.message.subject,
-            "text": row.message.text,
-            "status": row.get_status_display(),
-            "sent_at": _time(row.sent_at),
-        }
-
-
-def _decisions(worker: Worker) -> Iterator[dict[str, Any]]:
-    about = Q(worker=worker) | Q(response__worker=worker) | Q(held_payment__worker=worker)
-    rows = Decision.objects.filter(about).select_related("campaign").order_by("pk").distinct()
-    for row in rows:
-        yield {
-            "campaign": row.campaign.slug,
-            "what": row.get_act_display(),
-            "answer": row.response_id,
-            "reason": row.reason,
-            "at": _time(row.at),
-        }
-
-
-def _stretches(
-    rows: QuerySet[Any], worker: Worker, begun: str, ended: str
-) -> Iterator[dict[str, Any]]:
-    """The worker's rows, each with its begin and end, by the columns with these times."""
-    for row in rows.filter(worker=worker).select_related("campaign"):
-        yield {
-            "campaign": row.campaign.slug,
-            "reason": row.reason,
-            "from": _time(getattr(row, begun)),
-            "until": _time(getattr(row, ended)),
-        }
-
-
-def _barrings(account: WorkerAccount | None) -> Iterator[dict[str, Any]]:
-    rows = WorkerBarring.objects.filter(account=account)
-    for row in rows.select_related("hit_type__campaign"):
-        yield {
-            "campaign": row.hit_type.campaign.slug,
-            "hit_type_id": row.hit_type.hit_type_id,
-            "are_hidden": row.is_in_force,
-            "to_be_hidden": row.is_wanted,
-        }
-
-
-def _appeals(worker: Worker) -> Iterator[dict[str, Any]]:
-    for row in Appeal.objects.filter(exclusion__worker=worker):
-        yield {
-            "text": row.text,
-            "received_at": _time(row.received_at),
-            "answer": row.answer,
-            "is_granted": row.is_granted,
-            "answered_at": _time(row.answered_at),
-        }
-
-
-def _held_payments(worker: Worker) -> Iterator[dict[str, Any]]:
-    for row in HeldPayment.objects.filter(worker=worker).select_related("campaign"):
-        yield {
-            "campaign": row.campaign.slug,
-            "why": row.why,
-            "from": _time(row.held_at),
-            "until": _time(row.ended_at),
-            "outcome": row.get_outcome_display(),
+            "bonuses": _listed(row.bonuses.all(), *BONUS),
         }
