@@ -18,14 +18,13 @@ not answer or the database connection fails.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
-from background.jobs.work import Work
 from corpora.errors import DomainError, one_line
 from corpora.wording import counted
 from hits.models import Sync
@@ -75,18 +74,14 @@ def reconcile(
     marketplace: Marketplace | None = None,
     steps: Sequence[Step] = STEPS,
     is_whole: bool = True,
-    named: frozenset[str] = frozenset(),
-    pays_for: timedelta | None = None,
-    at_most: int | None = None,
-    job: Work | None = None,
     waits: bool = False,
+    **options: Any,
 ) -> Sync:
     """Run the steps once and return the Sync, which records their results and problems.
 
     With `is_whole`, all HITs are listed; otherwise ingest reads the `named` ones, and without a
-    queue those with new answers. Payments stop after `pays_for`; the next sync resumes them. With
-    `at_most`, a sync reads no more HITs than this, and makes no more payments; `sync_share` does
-    the rest.
+    queue those with new answers. `options` are fields of the Run: `named`; `pays_for`, after which
+    payments stop, until the next sync; `at_most`, whose rest `sync_share` does; and `job`.
 
     One process at a time syncs a campaign. With `waits`, this one waits for another to end.
     Otherwise raises SyncBusy. Also raises NotPublished, WrongEndpoint, a MarketplaceError if the
@@ -97,15 +92,7 @@ def reconcile(
         if not is_held:
             raise SyncBusy(f"Another process is syncing {campaign} at this moment.")
         return _reconcile(
-            campaign,
-            at=at or timezone.now(),
-            marketplace=marketplace,
-            steps=steps,
-            is_whole=is_whole,
-            named=named,
-            pays_for=pays_for,
-            at_most=at_most,
-            job=job,
+            campaign, at=at, marketplace=marketplace, steps=steps, is_whole=is_whole, **options
         )
 
 
@@ -116,29 +103,22 @@ def sync_share(campaign: Campaign, work: ShareWork, share: int) -> Sync:
     It does nothing if another process has the share. Raises what `reconcile` raises, except
     SyncBusy: syncs of the campaign and of its other shares can run at the same time.
     """
-    return _reconcile(
-        campaign,
-        at=timezone.now(),
-        marketplace=None,
-        steps=(WORK_OF_A_SHARE[work],),
-        is_whole=False,
-        at_most=AT_ONCE,
-        shares=(share,),
-    )
+    steps = (WORK_OF_A_SHARE[work],)
+    return _reconcile(campaign, steps=steps, is_whole=False, at_most=AT_ONCE, shares=(share,))
 
 
 def _reconcile(
     campaign: Campaign,
     *,
-    at: datetime,
-    marketplace: Marketplace | None,
     steps: Sequence[Step],
     is_whole: bool,
+    at: datetime | None = None,
+    marketplace: Marketplace | None = None,
     **options: Any,
 ) -> Sync:
     if Campaign.objects.filter(pk=campaign.pk, status=CampaignStatus.DRAFT).exists():
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
-    marketplace = marketplace or marketplace_of(campaign)
+    at, marketplace = at or timezone.now(), marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
     sync = Sync.objects.create(
         campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
