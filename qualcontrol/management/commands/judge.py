@@ -8,7 +8,7 @@ from accounts.management.base import DomainCommand
 from annotate.management.base import campaign_named
 from corpora.reading.files import Faults, MalformedFile, rereadable
 from corpora.wording import counted
-from qualcontrol.review.batches import Batch, judge_file
+from qualcontrol.review.judging import Batch, judge_file
 
 FAULTS_NAMED = 50
 

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Box, Response
 from qualcontrol.models import Exclusion, Judgement, SpotCheck
-from qualcontrol.review import batches
+from qualcontrol.review import judging
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.intake import review_submitted
 from tests.factories import (
@@ -317,14 +317,14 @@ def test_a_judge_command_that_stops_half_way_keeps_its_verdicts_and_applies_the_
     path = verdicts_file(
         tmp_path, *({"response": one.pk, "verdict": "bad", "reason": "list"} for one in written)
     )
-    keep = batches.keep_judgement
+    keep = judging.keep_judgement
 
     def stop_at_the_tenth(*, response, **rest):
         if response == written[9]:
             raise KeyboardInterrupt
         keep(response=response, **rest)
 
-    monkeypatch.setattr(batches, "keep_judgement", stop_at_the_tenth)
+    monkeypatch.setattr(judging, "keep_judgement", stop_at_the_tenth)
     out = io.StringIO()
 
     with pytest.raises(KeyboardInterrupt):
