@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from accounts.management.base import DomainCommand, team_named
 from annotate.management.base import BROKEN_NAMED, add_owner_options, listed
-from annotate.services import own_images, remote_images
+from annotate.services import own_images
 from background.outgoing.buckets import SCHEME
 from corpora.reading.files import printable
 
@@ -55,11 +55,11 @@ class Command(DomainCommand):
         files: Iterable[own_images.Found]
         if source.startswith(SCHEME) or urls:
             remotes = (
-                remote_images.files_in_bucket(source)
+                own_images.files_in_bucket(source)
                 if source.startswith(SCHEME)
-                else remote_images.files_at_urls(Path(source))
+                else own_images.files_at_urls(Path(source))
             )
-            files, total = remote_images.fetched(remotes, split=split), len(remotes)
+            files, total = own_images.fetched(remotes, split=split), len(remotes)
         else:
             files = own_images.own_files_below(Path(source), table)
             total = len(files)
