@@ -13,7 +13,7 @@ from hits.pages import (
     workers,
 )
 from hits.pages.new_campaign import drafts
-from hits.pages.task_page.draft_preview import draft_preview
+from hits.pages.new_campaign.drafts import draft_preview
 from hits.pages.task_page.page import task
 from hits.pages.told import told
 

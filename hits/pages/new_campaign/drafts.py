@@ -1,23 +1,31 @@
-"""The pages of *New campaign*: begin a draft, its steps, the file, and creating the campaign."""
+"""The pages of *New campaign*: begin a draft, its steps, the file, creating the campaign, and the
+task page of the draft."""
 
 from typing import Any
 
 import tomli_w
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Right, Team
 from accounts.pages.once import once
 from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds import KINDS
+from annotate.kinds.campaign_files import parse_first
+from annotate.kinds.practice import Question, practice_images
+from annotate.kinds.wording import in_language
 from annotate.lookups import campaign_of
-from annotate.models import Campaign, CampaignDraft, Selection
+from annotate.models import Campaign, CampaignDraft, Selection, Task
 from annotate.services.campaigns import CampaignChanged, create_campaigns
 from annotate.services.drafts import (
     DraftChanged,
@@ -27,13 +35,14 @@ from annotate.services.drafts import (
     change_draft,
     delete_draft,
     detach_draft,
+    file_so_far,
     fingerprint,
     replace_file,
 )
 from annotate.services.names import address_of, free_name
 from annotate.services.selections import select_whole
 from corpora.errors import DomainError
-from hits.mturk.endpoints import is_amazons
+from hits.mturk.endpoints import endpoint_of, is_amazons
 from hits.pages.new_campaign.file_form import CampaignFileForm
 from hits.pages.new_campaign.forms import StepForm
 from hits.pages.new_campaign.sides import side_of
@@ -48,6 +57,9 @@ from hits.pages.new_campaign.steps import (
     previous_of,
     states,
 )
+from hits.pages.task_page.page import common, framed, item, with_instructions
+from hits.pages.task_page.practice import shown
+from hits.services.hit_pages import FrameParameters
 from hits.services.lifecycle import save_draft
 
 MOST_DRAFTS = 20
@@ -377,3 +389,78 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
         owner=user_of(request), file=campaign.config_json, at=timezone.now(), campaign=campaign
     )
     return redirect("hits:new_step", draft.pk, STEPS[-1].name)
+
+
+STATES = {"preview", "accepted", "practice"}
+# What the page needs and a draft may not have yet.
+PLACEHOLDERS = {"name": "preview", "budget": "0"}
+
+
+@xframe_options_exempt
+@require_safe
+def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
+    """Show the task page as workers will see it, before or after they accept, or the first page
+    of the practice.
+
+    The form cannot be sent: the frame that shows the page is sandboxed, and the token is empty.
+    """
+    if state not in STATES:
+        raise Http404
+    own = CampaignDraft.objects.of(user_of(request)).open().select_related("team")
+    draft = get_object_or_404(own, pk=pk)
+    require(request, draft.team, Right.MANAGE)
+    endpoint = endpoint_of(settings.MTURK_ENDPOINT)
+    try:
+        config = parse_first({**PLACEHOLDERS, **file_so_far(draft)})
+        config = KINDS[config.kind].with_language(config, draft.team)
+        with in_language(config.language):
+            context = _context(config, state, draft.team)
+    except DomainError:
+        context = None
+    if context is None:
+        return framed(render(request, "hits/new_campaign/no_preview.html"), endpoint)
+    template = "hits/practice.html" if state == "practice" else "hits/task.html"
+    with in_language(config.language):
+        return framed(render(request, template, context), endpoint)
+
+
+def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] | None:
+    """The page's context, or None if there is nothing to show. Nothing is stored."""
+    at = timezone.now()
+    kind = KINDS[config.kind]
+    with transaction.atomic():
+        campaign = Campaign(
+            team=team,
+            slug=config.name,
+            kind=config.kind,
+            **kind.material(config, at, team),
+            endpoint=settings.MTURK_ENDPOINT,
+            budget=config.budget,
+            config_json=config.model_dump(mode="json"),
+            created_at=at,
+        )
+        example: Task | None = next(kind.tasks(campaign), None)
+        if example is None:
+            return None
+        if kind.takes_text and config.priming.share > 0:
+            example.shows_keywords = True
+        example.primed = config.priming.share > 0
+        items = [item(campaign, example, 1)]
+        practised = practice_images(config, campaign) if state == "practice" else {}
+        transaction.set_rollback(True)
+    if state == "practice":
+        if not practised:
+            return None
+        captions = config.practice.items[0]
+        step = shown(campaign, Question(practised[captions[0].image], captions))
+        fixed = with_instructions(campaign, shows_instructions=True)
+        return {**common(campaign), **fixed, **step, "number": 1, "is_preview": True}
+    return {
+        **common(campaign),
+        **with_instructions(campaign, shows_instructions=True),
+        "items": items,
+        "practice": config.practice,
+        "is_preview": state == "preview",
+        "token": "",
+        "frame": FrameParameters("EXAMPLE", "EXAMPLE", "", ""),
+    }
