@@ -5,7 +5,7 @@ from django.contrib import messages
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import ApiToken, Scope
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, refusals_shown, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_shown, user_of
 from accounts.services.api_tokens import MOST_DAYS, issue_token, withdraw_token
 from shared.number_fields import WholeNumberField
 
@@ -49,9 +49,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
         _, text = issue_token(user=user, at=at, **form.cleaned_data)
         form = TokenForm(initial={"days": MOST_DAYS})
     valid = ApiToken.objects.valid(at).filter(user=user).order_by("-created_at", "-pk")
-    context = {"tokens": valid, "form": form, "new_token": text}
-    status = 422 if form.errors else 200
-    return render(request, "accounts/tokens.html", context, status=status)
+    context = {"tokens": valid, "new_token": text}
+    return form_page(request, "accounts/tokens.html", form, context)
 
 
 @require_POST

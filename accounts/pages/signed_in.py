@@ -1,12 +1,14 @@
 """The user and the posted data of a request, and the errors that its page shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.forms import Form
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 
 from corpora.errors import DomainError
 
@@ -21,6 +23,14 @@ def user_of(request: HttpRequest) -> User:
 def posted(request: HttpRequest) -> QueryDict | None:
     """The posted fields, even if empty; None unless the method is POST."""
     return request.POST if request.method == "POST" else None
+
+
+def form_page(
+    request: HttpRequest, template: str, form: Form, context: Mapping[str, Any] | None = None
+) -> HttpResponse:
+    """The page with this form, which has status 422 if the form has errors."""
+    status = 422 if form.errors else 200
+    return render(request, template, {**(context or {}), "form": form}, status=status)
 
 
 def decided(request: HttpRequest, form: Form, decide: Callable[[str], str]) -> bool:

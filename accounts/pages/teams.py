@@ -21,7 +21,7 @@ from accounts.models import Membership, Right, Team, TeamRole
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
 from accounts.pages.sign_in import NewAccountForm
-from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import CHOSEN_TEAM, memberships_of, require, team_to_change, team_with_key
 from accounts.services import teams as services
 from accounts.services.teams import send_invitation
@@ -89,11 +89,9 @@ def team(request: HttpRequest) -> HttpResponse:
         "page": page_of(team.changes.select_related("actor"), request, per_page=20),
         "teams": _teams(request),
         "days": services.INVITATION_DAYS,
-        "form": form,
         **made,
     }
-    status = 422 if form.errors else 200
-    return render(request, "accounts/team.html", context, status=status)
+    return form_page(request, "accounts/team.html", form, context)
 
 
 def _invite(request: HttpRequest, team: Team, values: dict[str, Any], at: datetime) -> Any:

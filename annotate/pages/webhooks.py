@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.models import Right
 from accounts.pages.lists import page_of
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, refusals_in, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, user_of
 from annotate.lookups import campaign_of
 from background.models import Webhook, about_row
 from background.notices import choices
@@ -60,11 +60,9 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "webhooks": campaign.webhooks.kept(),
-        "form": form,
         "labels": {kind.name: kind.label for kind in notice_kinds().values()},
     }
-    status = 422 if form.errors else 200
-    return render(request, "annotate/webhooks.html", context, status=status)
+    return form_page(request, "annotate/webhooks.html", form, context)
 
 
 @never_cache
@@ -83,11 +81,9 @@ def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     context = {
         "campaign": webhook.about,
         "webhook": webhook,
-        "form": form,
         "page": page_of(deliveries, request, per_page=20),
     }
-    status = 422 if form.errors else 200
-    return render(request, "annotate/webhook.html", context, status=status)
+    return form_page(request, "annotate/webhook.html", form, context)
 
 
 @require_POST

@@ -3,11 +3,11 @@
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, user_of
+from accounts.pages.signed_in import form_page, posted, user_of
 from background.models import NoticeChoice
 from background.notices.choices import choose_emails, is_on_by_default
 from background.notices.registry import notice_choices, notice_kinds
@@ -40,9 +40,7 @@ def notices(request: HttpRequest) -> HttpResponse:
         return redirect("notices:notices")
     sent = user.deliveries.select_related("notice")
     context = {
-        "form": form,
         "sends_email": sends_email(),
         "page": page_of(sent, request, per_page=20),
     }
-    status = 422 if form.errors else 200
-    return render(request, "background/notices.html", context, status=status)
+    return form_page(request, "background/notices.html", form, context)

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Right
 from accounts.pages.lists import csv_file, page_of, stretch_of
-from accounts.pages.signed_in import decided, posted, user_of
+from accounts.pages.signed_in import decided, form_page, posted, user_of
 from annotate.kinds import KINDS
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Worker
@@ -307,10 +307,9 @@ def _decide_held(request: HttpRequest, slug: str, pk: int, *, pays: bool) -> Htt
         "worker": held.worker,
         "shown": _shown(campaign, [held])[0],
         "act": "Pay" if pays else "Reject",
-        "form": form,
         "back": reverse("hits:held_payments", args=[slug]),
     }
-    return render(request, DECISION, context, status=422 if form.errors else 200)
+    return form_page(request, DECISION, form, context)
 
 
 def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
@@ -357,7 +356,6 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "worker": response.worker,
         "response": response,
         "act": "Reject",
-        "form": form,
         "back": back,
     }
-    return render(request, DECISION, context, status=422 if form.errors else 200)
+    return form_page(request, DECISION, form, context)

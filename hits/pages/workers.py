@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Right
-from accounts.pages.signed_in import decided, posted, refusals_shown, user_of
+from accounts.pages.signed_in import decided, form_page, posted, refusals_shown, user_of
 from annotate.kinds import KINDS
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Worker
@@ -90,10 +90,8 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         ),
         "spend": spend(campaign),
         "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=worker).first(),
-        "form": form,
     }
-    status = 422 if form.errors else 200
-    return render(request, "hits/exclude.html", context, status=status)
+    return form_page(request, "hits/exclude.html", form, context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -119,12 +117,10 @@ def selected(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "act": name,
         "workers": worker_summaries(campaign, [worker.pk for worker in workers]),
-        "form": form,
         "spend": spend(campaign),
         **_preview(campaign, name, workers),
     }
-    status = 422 if form.errors else 200
-    return render(request, "hits/selected_workers.html", context, status=status)
+    return form_page(request, "hits/selected_workers.html", form, context)
 
 
 def _preview(campaign: Campaign, act: str, workers: list[Worker]) -> dict[str, Any]:

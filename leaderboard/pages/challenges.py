@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.limits import limit_posts, limit_reads
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, refusals_in, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, user_of
 from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
@@ -70,10 +70,8 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "rows": [(submission, turns.get(submission.pk)) for submission in page],
         "api_url": settings.SITE_URL + reverse("api-challenge-submissions", args=[name]),
-        "form": form,
     }
-    status = 422 if form.errors else 200
-    return render(request, "leaderboard/challenge.html", context, status=status)
+    return form_page(request, "leaderboard/challenge.html", form, context)
 
 
 @require_safe
@@ -121,5 +119,4 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             create_account(**form.cleaned_data, address=client_address(request), at=timezone.now())
             messages.success(request, "Your account is ready. Sign in.")
             return redirect("login")
-    status = 422 if form.errors else 200
-    return render(request, "leaderboard/sign_up.html", {"form": form}, status=status)
+    return form_page(request, "leaderboard/sign_up.html", form)

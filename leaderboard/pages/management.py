@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
-from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import state_of
@@ -52,8 +52,7 @@ def new(request: HttpRequest) -> HttpResponse:
             ask_for_scores()
             messages.success(request, f"Challenge {challenge} created. Its board is private.")
             return redirect("leaderboard:manage", challenge.name)
-    status = 422 if form.errors else 200
-    return render(request, "leaderboard/new.html", {"form": form}, status=status)
+    return form_page(request, "leaderboard/new.html", form)
 
 
 @require_safe
@@ -157,10 +156,8 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "is_own": True,
         "submission": submission,
         "team": team_of(submission),
-        "form": form,
     }
-    status = 422 if form.errors else 200
-    return render(request, "leaderboard/withdraw.html", context, status=status)
+    return form_page(request, "leaderboard/withdraw.html", form, context)
 
 
 @require_POST

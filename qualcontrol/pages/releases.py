@@ -3,11 +3,11 @@
 from itertools import count
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Right
-from accounts.pages.signed_in import posted, refusals_in
+from accounts.pages.signed_in import form_page, posted, refusals_in
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release
 from background.pages.jobs import begin_job
@@ -41,10 +41,8 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "releases": Release.objects.of_campaign(campaign),
         "missing": together or lacking,
-        "form": form,
     }
-    status = 422 if form.errors else 200
-    return render(request, "qualcontrol/releases.html", context, status=status)
+    return form_page(request, "qualcontrol/releases.html", form, context)
 
 
 def _free_name(campaign: Campaign) -> str:

@@ -19,7 +19,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Right
-from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
@@ -375,10 +375,8 @@ def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "preview": undo_preview(response),
         "decisions": visible_to_reviewers(log),
         "asked": response.second_opinions.wanted().select_related("asked_by").first(),
-        "form": form,
     }
-    status = 422 if form.errors else 200
-    return render(request, "qualcontrol/response.html", context, status=status)
+    return form_page(request, "qualcontrol/response.html", form, context)
 
 
 def _change(request: HttpRequest, response: Response, form: ChangeForm) -> str:

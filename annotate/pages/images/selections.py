@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Right, Team
 from accounts.pages.lists import page_of, stretch_of
-from accounts.pages.signed_in import user_of
+from accounts.pages.signed_in import form_page, user_of
 from accounts.rights import current_team, require, team_to_change
 from annotate.models import Image, Procedure, SelectedImage, Selection
 from annotate.pages.images.browser import (
@@ -185,9 +185,8 @@ def new_selection(request: HttpRequest) -> HttpResponse:
             form.add_error("name", str(error))
         except DomainError as error:
             form.add_error(None, str(error))
-    context = {"form": form, "splits": available, "picked": picked}
-    status = 422 if form.errors else 200
-    return render(request, "annotate/images/new_selection.html", context, status=status)
+    context = {"splits": available, "picked": picked}
+    return form_page(request, "annotate/images/new_selection.html", form, context)
 
 
 def _make(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpResponse:

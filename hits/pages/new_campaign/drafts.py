@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right, Team
 from accounts.pages.once import once
-from accounts.pages.signed_in import posted, refusals_in, refusals_shown, user_of
+from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
@@ -165,8 +165,7 @@ def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
                 request, f"Draft {campaign} created.{further} Check its cost, then publish it."
             )
             return redirect(campaign)
-    status = 422 if form.errors else 200
-    return render(request, "hits/new_campaign/from_file.html", {"form": form}, status=status)
+    return form_page(request, "hits/new_campaign/from_file.html", form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
