@@ -16,16 +16,6 @@ from hits.models import AssignmentStatus, TaskPage
 from qualcontrol.models import Act, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers
 
-SENTENCES = {
-    Act.JUDGE_GOOD: "judged good",
-    Act.JUDGE_BAD: "judged bad",
-    Act.TAKE_BACK: "verdict taken back",
-    Act.DISCARD: "discarded",
-    Act.RESTORE: "restored",
-    Act.REJECT: "to be rejected",
-    Act.PAY: "to be paid",
-}
-
 
 @dataclass(frozen=True)
 class Event:
@@ -112,9 +102,7 @@ def _submission(response: Response, pages: dict[tuple[int, str], TaskPage]) -> I
 
 def _decisions(log: Iterable[Decision], replacement: Response | None) -> Iterable[Event]:
     for entry in log:
-        sentence = SENTENCES.get(Act(entry.act), entry.get_act_display())
-        who = entry.actor.get_username() if entry.actor is not None else "campaign"
-        yield Event(entry.at, sentence, who, entry.reason)
+        yield Event(entry.at, entry.get_act_display(), entry.decided_by, entry.reason)
     if replacement is not None:
         yield Event(replacement.submitted_at, "replaced by another response", "", "", replacement)
 
