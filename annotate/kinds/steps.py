@@ -113,12 +113,15 @@ class Dollars(FileField, AmountField):
         return None if cleaned is None else f"{cleaned:.2f}"
 
 
-class Percent(FileField, AmountField):
-    """A share, which the form shows in per cent."""
+class Decimals(FileField, AmountField):
+    """A number, which the form shows `times` as large as the file has it, with all its digits."""
+
+    times = 1
+    wanted = ""
 
     def __init__(self, *, least: float = 0, most: float = 100, **options: Any) -> None:
         options.setdefault("widget", forms.TextInput(attrs={"inputmode": "decimal"}))
-        wanted = f"Enter a percentage from {least:g} to {most:g}, such as 12.5."
+        wanted = self.wanted.format(least=least, most=most)
         super().__init__(
             min_value=Decimal(str(least)),
             max_value=Decimal(str(most)),
@@ -126,42 +129,30 @@ class Percent(FileField, AmountField):
             **options,
         )
 
+    def as_text(self, value: Any) -> str:
+        if not is_number(value):
+            return "" if value is None else str(value)
+        text = f"{Decimal(str(value)) * self.times:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+
+    def as_value(self, cleaned: Decimal | None) -> float | None:
+        return None if cleaned is None else float(cleaned / self.times)
+
+
+class Percent(Decimals):
+    """A share, which the form shows in per cent."""
+
+    times = 100
+    wanted = "Enter a percentage from {least:g} to {most:g}, such as 12.5."
+
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str):
             value = value.strip().removesuffix("%").strip()
         return super().to_python(value)
 
-    def as_text(self, value: Any) -> str:
-        return _in_full(value, times=100)
 
-    def as_value(self, cleaned: Decimal | None) -> float | None:
-        return None if cleaned is None else float(cleaned / 100)
-
-
-class Hours(FileField, AmountField):
-    def __init__(self, *, most: float, **options: Any) -> None:
-        options.setdefault("widget", forms.TextInput(attrs={"inputmode": "decimal"}))
-        wanted = f"Enter a number of hours from 0 to {most:g}, such as 1.5."
-        super().__init__(
-            min_value=0,
-            max_value=Decimal(str(most)),
-            error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), wanted),
-            **options,
-        )
-
-    def as_text(self, value: Any) -> str:
-        return _in_full(value)
-
-    def as_value(self, cleaned: Decimal | None) -> float | None:
-        return None if cleaned is None else float(cleaned)
-
-
-def _in_full(value: Any, *, times: int = 1) -> str:
-    """A number with all its digits; anything else as text."""
-    if not is_number(value):
-        return "" if value is None else str(value)
-    text = f"{Decimal(str(value)) * times:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+class Hours(Decimals):
+    wanted = "Enter a number of hours from {least:g} to {most:g}, such as 1.5."
 
 
 class Yes(FileField, forms.BooleanField):
