@@ -70,12 +70,7 @@ def keywords(image: Image) -> list[str]:
 
 def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
     """The keywords of many images by primary key, in two queries."""
-    return keywords_by_key([image.pk for image in images])
-
-
-def keywords_by_key(images: Collection[int]) -> dict[int, list[str]]:
-    """The keywords of the images with these primary keys, in two queries."""
-    classes = _classes_by_image(images)
+    classes = _classes_by_image([image.pk for image in images])
     return {image: priming.keywords(named.values()) for image, named in classes.items()}
 
 
