@@ -1,7 +1,6 @@
 """Store the names of classes in other languages."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
 
 from django.db import transaction
@@ -85,19 +84,11 @@ def _names(file: CsvFile) -> tuple[dict[int, str], int]:
     names: dict[int, str] = {}
     skipped = 0
     for row in read_class_names(file):
-        numbers = _classes_of(row.label_or_name, labels, classes)
+        # Several teams may have the label, and several datasets the name.
+        key = row.label_or_name
+        numbers = labels.get(key) or classes.get(key.casefold(), [])
         skipped += not numbers
         for number in numbers:
             if names.setdefault(number, row.name) != row.name:
-                raise file.wrong(
-                    f"{row.label_or_name} was {names[number]!r} before and is {row.name!r} here"
-                )
+                raise file.wrong(f"{key} was {names[number]!r} before and is {row.name!r} here")
     return names, skipped
-
-
-def _classes_of(
-    key: str, labels: Mapping[str, list[int]], classes: Mapping[str, list[int]]
-) -> list[int]:
-    """The classes with this label, which several teams may have, or else with this name, which
-    several datasets may have."""
-    return labels.get(key) or classes.get(key.casefold(), [])

@@ -57,7 +57,9 @@ def store_upload(files: Sequence[tuple[str, UploadedFile]]) -> str:
         names: dict[str, str] = {}
         left = Contents(settings.UNPACKED_MAX_FILES, settings.UNPACKED_MAX_MB * MEGABYTE)
         for number, (name, file) in enumerate(files):
-            path = folder / FILES / f"{number:06}{_suffix(name)}"
+            # Readers of datasets know a compressed file by its suffix.
+            suffix = ".gz" if name.lower().endswith(".gz") else ""
+            path = folder / FILES / f"{number:06}{suffix}"
             with path.open("wb") as out:
                 for chunk in file.chunks():
                     out.write(chunk)
@@ -85,11 +87,6 @@ def _check_limits(files: Sequence[tuple[str, UploadedFile]]) -> None:
             f"The files have more than {settings.UPLOAD_MAX_MB:,} MB together. Upload them in "
             "parts."
         )
-
-
-def _suffix(name: str) -> str:
-    """The suffix by which a reader of datasets knows a compressed file; empty for any other."""
-    return ".gz" if name.lower().endswith(".gz") else ""
 
 
 def _folder(key: str) -> Path:

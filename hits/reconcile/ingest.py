@@ -46,7 +46,7 @@ def ingest(run: Run) -> None:
     if run.sync.is_whole:
         _ingest_all(run)
     else:
-        _ingest_named(run)
+        _read_each(run, run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk"))
         if not settings.MTURK_NOTIFICATION_QUEUE_URL:
             _ingest_answered(run)
         elif not run.named:
@@ -179,10 +179,6 @@ class _AwaitedHits:
     def created(self) -> Iterable[Hit]:
         """The HITs left that the marketplace should have."""
         return self.by_id.values()
-
-
-def _ingest_named(run: Run) -> None:
-    _read_each(run, run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk"))
 
 
 def _ingest_waiting(run: Run) -> None:

@@ -136,13 +136,10 @@ class Owners:
         if annotation is None or listed.is_closed:
             return False
         if annotation.campaign not in self.published:
-            self.published = _marks()  # one may have been published during the listing
+            # One may have been published during the listing.
+            campaigns = published().only("slug", "created_at")
+            self.published = {campaign_mark(campaign) for campaign in campaigns}
         return annotation.campaign not in self.published
-
-
-def _marks() -> set[str]:
-    """The marks of the campaigns that may have HITs."""
-    return {campaign_mark(campaign) for campaign in published().only("slug", "created_at")}
 
 
 def close_without_campaigns() -> int:

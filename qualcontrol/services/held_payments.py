@@ -75,16 +75,14 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
     end_hold(held=held, outcome=HeldOutcome.REJECT, at=at, decision=decision)
     counting = Response.objects.counting().filter(submission=held.submission_id)
     not_good = counting.exclude(spot_check__verdict=Verdict.GOOD).select_related("assessment")
-    against = [response for response in not_good if _breaks(response)]
+    against = [
+        response for response in not_good if BREAKS_RULES in response.assessment.codes.split()
+    ]
     if len(against) < counting.count():
         raise CannotReject(
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
     discard_and_log(against, campaign=held.campaign, reason=reason, actor=actor, at=at)
-
-
-def _breaks(response: Response) -> bool:
-    return BREAKS_RULES in response.assessment.codes.split()
 
 
 def end_if_judged(*, submission: int | None, at: datetime) -> None:
