@@ -17,6 +17,7 @@ from corpora.selection.domains import DomainTable, preset
 
 CHUNK = 2000
 LACKS = {
+    "boxes": "{name} has no boxes.",
     "priming": "It is not known of the captions of {name} whether they were written with keywords.",
     "subsets": "The release {name} does not say which subset an image belongs to.",
 }
@@ -80,6 +81,7 @@ def _lacks(
     release: Release, images: list[ReportImage], captions: list[ReportCaption], language: str
 ) -> dict[str, str]:
     has = {
+        "boxes": any(image.classes for image in images),
         "priming": not captions or any(caption.is_primed is not None for caption in captions),
         "subsets": any(image.subset for image in images),
     }
