@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,11 @@ def read_inputs(read: Read, **options: Any) -> Inputs:
     table = table_named(options["domains"]) if options["domains"] else None
     language = options["language"] and checked_language(options["language"])
     own = read(options["boxes"], table, language)
-    second = options["against"]
-    return read_rest(
-        own,
-        read_dataset(second, options["against_boxes"], language=language) if second else None,
-        options,
-    )
+    path = options["against"]
+    second = read_dataset(path, options["against_boxes"], language=language) if path else None
+    if second and second.name == own.name:
+        second = replace(second, name=f"{second.name} (second dataset)")
+    return read_rest(own, second, options)
 
 
 def read_rest(own: Dataset, second: Dataset | None, options: Mapping[str, Any]) -> Inputs:

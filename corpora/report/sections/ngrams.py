@@ -60,8 +60,8 @@ def _pool(dataset: Dataset) -> Pool:
 
 
 def _counted(pool: Pool, rng: np.random.Generator, captions: int, each: int) -> dict[str, Any]:
-    """The mean of DRAWS samples; one is enough where the sample is the whole pool."""
-    is_whole = captions == pool.captions and each == pool.each
+    """The mean of DRAWS samples; one is enough where the sample has all references."""
+    is_whole = captions == pool.dataset.references.size
     counts = [_unique(pool, rng, captions, each) for _ in range(1 if is_whole else DRAWS)]
     return {
         "images": -(-captions // each),

@@ -267,9 +267,10 @@ def text(numbers: Numbers) -> Iterator[str]:
         )
     else:
         yield (
-            "Priming was decided for each image, so primed and unprimed captions are of different "
+            "No image has captions of both sorts, so primed and unprimed captions are of different "
             "images. A difference may come from the images, not from the keywords. Campaigns with "
-            'priming.by = "response" compare the same images both ways.'
+            'priming.by = "response" and several captions of each image compare the same images '
+            "both ways."
         )
     yield (
         "Words and keywords are means over images. Vocabulary and n-grams are counted in samples "

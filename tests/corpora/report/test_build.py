@@ -185,6 +185,16 @@ def test_a_number_of_one_is_in_the_singular(tmp_path):
     assert "1 image has captions by workers who saw" in page
 
 
+def test_two_files_of_one_name_have_names_of_their_own(captions, tmp_path):
+    (tmp_path / "other").mkdir()
+    second = captions_json(tmp_path / "other" / captions.name, {7: [CAPTION]})
+
+    call_command("report", str(captions), out=tmp_path / "out", against=second)
+
+    names = numbers_of(tmp_path / "out")["ngrams"]["names"]
+    assert names == {"dataset": "mine", "against": "mine (second dataset)"}
+
+
 def test_results_are_compared_with_references_that_have_no_content_words(tmp_path):
     captions = captions_json(tmp_path / "small.json", {1: ["It is on it."], 2: ["..."]})
     results = tmp_path / "results.json"

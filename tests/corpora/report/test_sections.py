@@ -21,7 +21,15 @@ from corpora.report.dataset import (
     ReportImage,
     of_english_alone,
 )
-from corpora.report.sections import agreement, deciles, diversity, mentions, priming, similarity
+from corpora.report.sections import (
+    agreement,
+    deciles,
+    diversity,
+    mentions,
+    ngrams,
+    priming,
+    similarity,
+)
 from corpora.report.sections.base import Inputs, NotMeasured
 
 pytestmark = pytest.mark.one_database
@@ -219,6 +227,14 @@ def test_mentions_are_not_counted_in_a_dataset_of_another_language():
     assert len(list(mentions.SECTION.tables(found))) == 1
 
 
+@pytest.mark.parametrize("further", [[], [NONE]], ids=["the whole dataset", "a part"])
+def test_a_sample_without_some_references_is_drawn_several_times(further):
+    found = ngrams.measure(Inputs(dataset([DOG, NONE, *further], [DOG, NONE], [DOG, NONE])))
+
+    assert found["equal_captions"]["dataset"]["captions"] == 6
+    assert found["equal_captions"]["dataset"]["draws"] == (ngrams.DRAWS if further else 1)
+
+
 def primed(*images: tuple[list[str], list[str]]) -> Dataset:
     """Images with their primed and their unprimed captions."""
     captions = [
@@ -249,7 +265,10 @@ def test_different_images_are_said_to_be_different():
 
     assert (found["by"], found["images"]) == ("image", {"primed": 4, "unprimed": 3})
     assert found["measures"]["1"]["captions"] == 3
-    assert "of different images" in " ".join(priming.text(found))
+    said = " ".join(priming.text(found))
+    assert "of different images" in said
+    # Priming by response gives the same, where images have one caption each.
+    assert "decided for each image" not in said
 
 
 def test_the_interval_of_no_difference_includes_no_change():
