@@ -26,6 +26,13 @@ from corpora.language.text import normalise
 from leaderboard.models import Challenge, Submission
 from shared.tables import Column, csv_table
 
+
+def state_of(challenge: Challenge, at: datetime) -> str:
+    if challenge.is_closed(at):
+        return "closed"
+    return "open" if challenge.is_open(at) else "not open yet"
+
+
 WHOLE = ""
 # Sorts a board by what people said.
 PEOPLE = "people"
@@ -49,7 +56,8 @@ class Board:
     """The rows of one track and one subset; `subset` is empty for all images.
 
     Of the pairs that people tell apart, `disagreements` has those (better, worse) that `metric`
-    orders the other way, and `agreements` counts the others. `people` is empty without ratings.
+    orders the other way, and `agreements` counts those that it orders alike. `people` is empty
+    without ratings.
     """
 
     rows: list[Row]
@@ -83,6 +91,7 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
     compared = [submission for submission in submissions if metric in figures[submission.pk]]
     pairs = list(_told_apart(people, compared))
     wrong = [p for p in pairs if figures[p[0].pk][metric] < figures[p[1].pk][metric]]
+    right = [p for p in pairs if figures[p[0].pk][metric] > figures[p[1].pk][metric]]
     return Board(
         rows=list(_rows(submissions, figures, metrics, sort)),
         images=max((image_count(submission, subset) for submission in submissions), default=0),
@@ -94,7 +103,7 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
         people=people,
         metric=metric,
         disagreements=wrong,
-        agreements=len(pairs) - len(wrong),
+        agreements=len(right),
     )
 
 

@@ -1,7 +1,5 @@
 """Pages for submitters: signing up, the challenges, one challenge with its form, and boards."""
 
-from datetime import datetime
-
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -19,7 +17,14 @@ from accounts.pages.signed_in import form_page, posted, refusals_in, user_of
 from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
 from leaderboard.pages.forms import SignUpForm, SubmissionForm
-from leaderboard.queries import allowance_of, board_of, image_list, numbers_of, turns_of_waiting
+from leaderboard.queries import (
+    allowance_of,
+    board_of,
+    image_list,
+    numbers_of,
+    state_of,
+    turns_of_waiting,
+)
 from leaderboard.services.submissions import create_account, submit
 from leaderboard.tasks import ask_for_scores
 from shared.requests import client_address
@@ -34,12 +39,6 @@ def challenges(request: HttpRequest) -> HttpResponse:
     rows = [(challenge, state_of(challenge, at), challenge.pk in own) for challenge in page]
     context = {"page": page, "at": at, "rows": rows}
     return render(request, "leaderboard/challenges.html", context)
-
-
-def state_of(challenge: Challenge, at: datetime) -> str:
-    if challenge.is_closed(at):
-        return "closed"
-    return "open" if challenge.is_open(at) else "not open yet"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

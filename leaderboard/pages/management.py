@@ -13,9 +13,15 @@ from accounts.pages.lists import page_of
 from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change
 from leaderboard.models import Challenge, Submission
-from leaderboard.pages.challenges import state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
-from leaderboard.queries import figures_of, names_of, stuck_since, submission_table, team_of
+from leaderboard.queries import (
+    figures_of,
+    names_of,
+    state_of,
+    stuck_since,
+    submission_table,
+    team_of,
+)
 from leaderboard.services.challenges import (
     DEFAULTS,
     close_challenge,

@@ -135,6 +135,18 @@ def test_methods_that_people_do_not_tell_apart_are_not_compared(challenge, submi
     assert (board.disagreements, board.agreements) == ([], 0)
 
 
+def test_a_metric_agrees_only_about_methods_that_it_tells_apart(challenge, submissions, judged):
+    for word in METHODS:
+        submissions[word].scores["overall"]["CIDEr"] = 0.5
+        submissions[word].save()
+    run("challenge", challenge.name, "--people", "judged", "--criterion", "true")
+
+    challenge.refresh_from_db()
+    board = board_of(challenge, track="PLAIN")
+
+    assert (board.disagreements, board.agreements) == ([], 0)
+
+
 def test_methods_for_which_the_board_shows_the_same_mean_of_people_have_one_rank(
     challenge, submissions, judged
 ):

@@ -11,7 +11,7 @@ from corpora.commands import write
 from corpora.reading.files import decoded
 from corpora.wording import counted
 from leaderboard.models import Challenge
-from leaderboard.queries import submission_table
+from leaderboard.queries import state_of, submission_table
 from leaderboard.services.challenges import (
     close_challenge,
     hide_board,
@@ -90,10 +90,9 @@ class Command(DomainCommand):
 
     def _show(self, challenge: Challenge) -> None:
         at = timezone.now()
-        state = "open" if challenge.is_open(at) else "closed"
         board = "public" if challenge.is_published else "private"
         counts = challenge.submissions.by_status()
-        self.stdout.write(f"{challenge}: {state}, board {board}")
+        self.stdout.write(f"{challenge}: {state_of(challenge, at)}, board {board}")
         for status, number in counts.items():
             self.stdout.write(f"  {status.lower()}: {number}")
 

@@ -211,6 +211,15 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
+def test_the_command_does_not_call_a_challenge_closed_before_it_opens(release):
+    run(
+        *("create_challenge", "v1", "--name", "kites", "--title", "Kites"),
+        *("--opens", "2099-01-31T12:00"),
+    )
+
+    assert run("challenge", "kites").startswith("kites: not open yet, board private")
+
+
 def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
     created = run(
         *("create_challenge", "v1", "--name", "kites", "--title", "Kites", "--per-day", "2"),
