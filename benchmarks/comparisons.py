@@ -99,6 +99,8 @@ def coverage(mode: str) -> Coverage:
     for seed in SEEDS:
         order = ranking(simulated(seed, mode).votes, NAMES, seed)
         for source in order.ranked:
+            assert source.low is not None
+            assert source.high is not None
             inside.append(source.low <= expected[NAMES.index(source.source)] <= source.high)
         for (above, below), chance in order.wrong.items():
             is_wrong = order.ranked[above].source > order.ranked[below].source

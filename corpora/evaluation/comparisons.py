@@ -43,12 +43,13 @@ class Vote(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A source's strength with its 95% interval, and how many comparisons it was in."""
+    """A source's strength with its 95% interval, and how many comparisons it was in; without any,
+    nothing is known of its strength, and there is no interval."""
 
     source: str
     strength: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     votes: int
 
 
@@ -109,11 +110,19 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
     order = np.argsort(-estimated, kind="stable")
     wrong = {
         (above, below): float(np.mean(_is_below(drawn[:, order[above]], drawn[:, order[below]])))
+        if games[order[[above, below]]].all()
+        else 0.5
         for above, below in combinations(range(len(sources)), 2)
     }
     columns = zip(estimated.tolist(), low.tolist(), high.tolist(), games.tolist(), strict=True)
     by_source = [
-        Ranked(source, strength, least, most, round(votes_in))
+        Ranked(
+            source,
+            strength,
+            least if votes_in else None,
+            most if votes_in else None,
+            round(votes_in),
+        )
         for source, (strength, least, most, votes_in) in zip(sources, columns, strict=True)
     ]
     ranked = [by_source[place] for place in order]

@@ -55,9 +55,17 @@ def test_without_votes_nothing_is_known():
     found = ranking([], ["a", "b", "c"], seed=1)
 
     assert [(each.strength, each.low, each.high, each.votes) for each in found.ranked] == [
-        (0, 0, 0, 0)
+        (0, None, None, 0)
     ] * 3
     assert set(found.wrong.values()) == {0.5}
+
+
+def test_nothing_is_known_of_a_source_without_votes():
+    found = ranking([Vote(n, n % 3, "a", "b", 1) for n in range(30)], ["a", "b", "c"], seed=1)
+
+    assert [each.source for each in found.ranked] == ["a", "c", "b"]
+    assert [each.low is None for each in found.ranked] == [False, True, False]
+    assert found.wrong == {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.5}
 
 
 def test_neighbours_are_compared_and_pending_comparisons_count():

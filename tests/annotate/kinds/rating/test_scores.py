@@ -74,6 +74,16 @@ def test_a_sources_score_weighs_images_alike_however_many_captions_they_have():
     assert score.high == 4.0
 
 
+def test_a_single_image_has_no_interval():
+    captions = [rated(1, [5, 4]), rated(1, [3, 3], "other", 2)]
+
+    score = source_scores(captions, ["model"], NAMES, seed=1)["model"]["true"]
+    apart = differences(captions, ["model", "other"], NAMES, seed=1)["model", "other"]["true"]
+
+    assert score.entry() == {"mean": 4.5, "low": None, "high": None, "images": 1}
+    assert apart.entry() == {"mean": 1.5, "low": None, "high": None, "images": 1}
+
+
 def test_intervals_get_narrower_with_more_images_and_depend_on_the_seed_alone():
     def width(images):
         captions = [rated(image, [image % 5 + 1] * 2) for image in range(images)]
