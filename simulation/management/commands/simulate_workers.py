@@ -48,7 +48,7 @@ class Command(DomainCommand):
         )
         parser.add_argument(
             "--careless",
-            type=int,
+            type=whole(0, 1_000_000),
             default=3,
             help="number of careless workers among them (default: 3)",
         )

@@ -293,6 +293,11 @@ def test_a_crowd_of_nobody_is_refused(option):
         call_command("simulate_workers", "pilot", option, "0")
 
 
+def test_fewer_than_no_careless_workers_are_refused():
+    with pytest.raises(CommandError, match="-1 is not from 0"):
+        call_command("simulate_workers", "pilot", "--careless", "-1")
+
+
 def test_a_group_that_is_not_offered_is_said_so(marketplace, requester):
     worker = marketplace.workers("n1")[0]
     browser = WorkerBrowser(worker.sign_in_url)
