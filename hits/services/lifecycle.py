@@ -30,7 +30,10 @@ from hits.queries.costs import estimate, slot_cost
 from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
 from qualcontrol.review.judging import resolve_judged
+from qualcontrol.services.exclusions import discard_by_file
+from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import draw_spot_checks, firsts_of, locked_sample
+from qualcontrol.services.worker_risks import recount_worker_risks
 from shared.database.transactions import batches
 
 PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
@@ -291,11 +294,16 @@ def raise_review_share(
 
 def save_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
     """Create the draft's campaign, or change it; responses that were imported into it get the
-    checks of the changed file, and the verdicts. Raises what `use_draft` raises."""
+    checks of the changed file, the verdicts, and what follows from them for their workers. Raises
+    what `use_draft` raises."""
     campaign = _save_draft(draft, endpoint, at)
     # Afterwards, because it locks workers, who are locked before the sample.
     if campaign.status == CampaignStatus.DRAFT:
         resolve_judged(campaign=campaign, at=at)
+        if draft.begun_from and draft.begun_from["review"] != campaign.config_json["review"]:
+            discard_by_file(campaign=campaign, at=at)
+            recount_worker_risks(campaign=campaign)
+            decide(campaign=campaign, at=at)
     return campaign
 
 

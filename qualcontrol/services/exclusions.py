@@ -181,6 +181,25 @@ def discard_excluded(
     )
 
 
+def discard_by_file(*, campaign: Campaign, at: datetime) -> None:
+    """Let the exclusions in force discard what the campaign's file says, after a change of it."""
+    excluded = campaign.exclusions.in_force().values("worker")
+    for worker in Worker.objects.filter(pk__in=excluded).order_by("pk"):
+        _discard_by_file(campaign, worker, at)
+
+
+@transaction.atomic
+def _discard_by_file(campaign: Campaign, worker: Worker, at: datetime) -> None:
+    lock_worker(worker)
+    lock_check_share(campaign)
+    if not campaign.exclusions.in_force().filter(worker=worker).exists():
+        return
+    kept = _to_restore(campaign, worker).exclude(discarded_by_exclusion(campaign, [worker.pk]))
+    reason = "the exclusion no longer discards it"
+    restore_and_log(kept, campaign=campaign, reason=reason, actor=None, at=at, names_worker=True)
+    discard_excluded(campaign=campaign, worker=worker, actor=None, at=at)
+
+
 @transaction.atomic
 def reinstate_worker(
     *,

@@ -5,15 +5,18 @@ from decimal import Decimal
 import pytest
 
 from annotate.kinds import CampaignNotPossible
-from annotate.models import Campaign, Task
+from annotate.models import Campaign, Response, Task
 from annotate.services.drafts import begin_draft
 from annotate.services.responses import close_or_reopen
 from hits.services.lifecycle import add_to_budget, save_draft
-from qualcontrol.models import SpotCheck
+from qualcontrol.models import SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
 from qualcontrol.risk.estimate import random_order
+from qualcontrol.services.exclusions import count_unwelcome, exclude_worker
+from qualcontrol.services.flagging import assess
 from qualcontrol.services.sampling import draw_spot_checks
+from qualcontrol.services.worker_risks import learn, recount_worker_risks
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -69,6 +72,47 @@ def test_a_draft_that_wants_one_reviewer_takes_the_judgement_that_there_is(verdi
     response.refresh_from_db()
     assert SpotCheck.objects.get().verdict == verdict
     assert (response.status == "DISCARDED") == (verdict == "BAD")
+
+
+@pytest.fixture
+def excluded():
+    """The responses, in order, of a worker who is excluded from a draft; the third one is bad."""
+
+    def make(discard):
+        review = {"share": 0, "first": 0, "discard": discard}
+        campaign = CampaignFactory(status="DRAFT", config={"review": review})
+        tasks, worker = TaskFactory.create_batch(4, campaign=campaign), WorkerFactory()
+        responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+        assess(campaign=campaign, responses=responses)
+        bad = {"verdict": "BAD", "reason": "vague", "reviewer": None, "at": NOON}
+        judge(response=responses[2], **bad)
+        exclude_worker(campaign=campaign, worker=worker, reason="vague", actor=None, at=NOON)
+        return responses
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"), [("since_first_bad", "all", 0), ("all", "since_first_bad", 2)]
+)
+def test_an_exclusion_discards_what_the_changed_draft_says(excluded, before, after, left):
+    responses = excluded(before)
+
+    campaign = saved_with("review", discard=after)
+
+    assert list(Response.objects.counting().order_by("pk")) == responses[:left]
+    assert count_unwelcome(campaign) == 0
+
+
+def test_risks_are_those_of_the_changed_drafts_limit(excluded):
+    excluded("all")
+    learn(campaign=Campaign.objects.get())
+    before = WorkerRisk.objects.get().risk
+
+    campaign = saved_with("review", limit=0.5)
+
+    assert WorkerRisk.objects.get().risk < before
+    assert recount_worker_risks(campaign=campaign) == 0
 
 
 def test_a_draft_that_wants_fewer_first_checks_drops_those_of_what_was_imported():
