@@ -17,6 +17,7 @@ from rest_framework.request import Request
 
 from accounts.api.access import WithinScope
 from leaderboard.models import Challenge, Submitter
+from shared.requests import Middleware
 
 # Pages of the user's own account, and of the evaluation server.
 OPEN_TO_SUBMITTERS = {
@@ -61,18 +62,12 @@ def may_see_board(user: Any, challenge: Challenge) -> bool:
     return challenge.is_published or is_own(user, challenge)
 
 
-class SubmittersSeeOnlyChallenges:
+class SubmittersSeeOnlyChallenges(Middleware):
     """Refuses submitters every other page, and sends them from the start page to the challenges.
 
     The API's views are not checked here, because only they know the user of an API token:
     `IsResearcher` is their default permission.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], *_: object
