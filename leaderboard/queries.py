@@ -12,14 +12,12 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urljoin
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
-from annotate.images.copies import display_url
-from annotate.models import Image, Release, ReleasedImage, Role
+from annotate.images.copies import whole_url
+from annotate.models import Release, ReleasedImage, Role
 from annotate.queries.releases import captions_with_hidden, domains_of_release, has_few
 from corpora.evaluation.results import WrongResults, check_images, listed, read_results
 from corpora.language.text import normalise
@@ -257,14 +255,8 @@ def image_list(challenge: Challenge) -> Iterator[dict[str, Any]]:
     rows = images_of(challenge.release).select_related("task__image").defer("details")
     for image in rows.iterator():
         facts = {name: image.record[name] for name in PUBLIC if name in image.record}
-        facts["coco_url"] = facts.get("coco_url") or copy_address(image.task.image)
+        facts["coco_url"] = facts.get("coco_url") or whole_url(image.task.image)
         yield {"id": image.number, **facts}
-
-
-def copy_address(image: Image) -> str:
-    """The whole address of a copy of the image; empty if it has no file."""
-    path = display_url(image)
-    return urljoin(settings.SITE_URL, path) if path else ""
 
 
 def check_results(challenge: Challenge, content: bytes) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import django_filters
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
@@ -23,7 +22,7 @@ from accounts.models import Team
 from accounts.rights import team_to_change
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import account_of
-from annotate.images.copies import display_url
+from annotate.images.copies import whole_url
 from annotate.import_forms import FORMS, begin_import, filled_form
 from annotate.models import Image, ImageSource
 from annotate.services.imports import SPLIT_NAME
@@ -49,8 +48,7 @@ class ImageSerializer(serializers.ModelSerializer[Image]):
 
     @extend_schema_field(serializers.CharField())
     def get_url(self, image: Image) -> str:
-        url = display_url(image)
-        return f"{settings.SITE_URL}{url}" if url.startswith("/") else url
+        return whole_url(image)
 
 
 class ImageUploadSerializer(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import PIL.Image
 from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.urls import reverse
@@ -86,6 +87,12 @@ _making = threading.Lock()
 def display_url(image: Image) -> str:
     """URL of the image for any page: of a copy if it has a file, else the original URL or empty."""
     return _copy_url(image, SHOWN) if image.file else image.url
+
+
+def whole_url(image: Image) -> str:
+    """The same URL with the site's address, for programs."""
+    url = display_url(image)
+    return f"{settings.SITE_URL}{url}" if url.startswith("/") else url
 
 
 def display_srcset(image: Image) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 import django_filters
-from django.conf import settings
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -20,7 +19,7 @@ from accounts.api.lists import BooleanFilter, Filters
 from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from annotate.images.copies import display_url
+from annotate.images.copies import whole_url
 from annotate.kinds import KINDS
 from annotate.models import Campaign
 from annotate.models import Response as Answer
@@ -107,8 +106,7 @@ class ItemSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(serializers.CharField())
     def get_image_url(self, item: Item) -> str:
-        url = display_url(item.response.task.image)
-        return f"{settings.SITE_URL}{url}" if url.startswith("/") else url
+        return whole_url(item.response.task.image)
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_keywords(self, item: Item) -> list[str]:
