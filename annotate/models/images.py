@@ -19,12 +19,11 @@ class ImportedRows(TeamRows[Row]):
         return self.filter(Q(team=None) | Q(team=team))
 
 
-class ObjectClassQuerySet(ImportedRows["ObjectClass"]):
-    """Classes; a team may name one otherwise than the shared class of the same label."""
-
-
 class ObjectClass(models.Model):
-    """The class of a box: an Open Images class or a COCO category."""
+    """The class of a box: an Open Images class or a COCO category.
+
+    A team may name one otherwise than the shared class of the same label.
+    """
 
     team = models.ForeignKey(
         Team, models.PROTECT, null=True, blank=True, related_name="object_classes"
@@ -32,7 +31,7 @@ class ObjectClass(models.Model):
     label = models.CharField(max_length=64, help_text="/m/0199g, or coco:17")
     name = models.CharField(max_length=100, db_index=True)
 
-    objects = ObjectClassQuerySet.as_manager()
+    objects = ImportedRows["ObjectClass"].as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -102,12 +101,9 @@ class ImageSource(models.TextChoices):
     OWN = "OWN", "Own files"
 
 
-class ImageQuerySet(ImportedRows["Image"]):
-    """Images; a split has images of one team, or shared ones."""
-
-
 class Image(models.Model):
-    """One image of a dataset, with its location, size, author and licence."""
+    """One image of a dataset, with its location, size, author and licence. A split has images of
+    one team, or shared ones."""
 
     # Null if all teams share the image. Millions of images have none, so only the others are in an
     # index.
@@ -142,7 +138,7 @@ class Image(models.Model):
     # Only of own files: of the content, in hexadecimal.
     sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
-    objects = ImageQuerySet.as_manager()
+    objects = ImportedRows["Image"].as_manager()
 
     class Meta:
         indexes = [

@@ -6,10 +6,6 @@ from accounts.models import Team, TeamRows
 from annotate.models.images import Image
 
 
-class SelectionQuerySet(TeamRows["Selection"]):
-    """Selections; their names are unique among all teams."""
-
-
 class Procedure(models.TextChoices):
     """How the images of a selection were chosen."""
 
@@ -38,7 +34,7 @@ class Selection(models.Model):
         Image, through="SelectedImage", related_name="selections"
     )
 
-    objects = SelectionQuerySet.as_manager()
+    objects = TeamRows["Selection"].as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -65,10 +61,6 @@ class SelectedImage(models.Model):
         return f"{self.selection} {self.position}: {self.image}"
 
 
-class CaptionSetQuerySet(TeamRows["CaptionSet"]):
-    """Caption sets; their names are unique among all teams."""
-
-
 class CaptionSet(models.Model):
     """A named set of captions: the references of a release, or the captions of a file."""
 
@@ -82,7 +74,7 @@ class CaptionSet(models.Model):
     language = models.CharField(max_length=20, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
 
-    objects = CaptionSetQuerySet.as_manager()
+    objects = TeamRows["CaptionSet"].as_manager()
 
     class Meta:
         ordering = ["-created_at"]
