@@ -57,8 +57,13 @@ from hits.pages.new_campaign.steps import (
     previous_of,
     states,
 )
-from hits.pages.task_page.page import common, framed, item, with_instructions
-from hits.pages.task_page.practice import shown
+from hits.pages.task_page.page import (
+    common,
+    framed,
+    item,
+    shown_question,
+    with_instructions,
+)
 from hits.services.hit_pages import FrameParameters
 from hits.services.lifecycle import save_draft
 
@@ -451,7 +456,7 @@ def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] |
         if not practised:
             return None
         captions = config.practice.items[0]
-        step = shown(campaign, Question(practised[captions[0].image], captions))
+        step = shown_question(campaign, Question(practised[captions[0].image], captions))
         fixed = with_instructions(campaign, shows_instructions=True)
         return {**common(campaign), **fixed, **step, "number": 1, "is_preview": True}
     return {

@@ -6,10 +6,12 @@ parameters identify the worker, and a signed token in the form repeats them with
 
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core import signing
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -19,15 +21,15 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotate.images.copies import display_srcset, display_url
 from annotate.kinds import KINDS
-from annotate.kinds.practice import is_passed, signed_marks
+from annotate.kinds.practice import Question, is_passed, marked, question, signed_marks
 from annotate.kinds.wording import in_language
 from annotate.models import Campaign, Task
 from background.tasks import hand_on
 from corpora.errors import DomainError
 from corpora.language.text import Problem
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
-from hits.pages.task_page import practice
 from hits.pages.task_page.fixed_parts import fixed_parts, record_page
 from hits.pages.task_page.form import (
     TokenRefused,
@@ -48,6 +50,7 @@ from shared.requests import content_policy, wants_json
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
 WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}")
+PRACTICE_SALT = "hits.practice"
 
 
 class BadParameters(DomainError):
@@ -137,7 +140,7 @@ def _open(
             campaign=campaign, frame=frame, at=timezone.now(), practice=marks
         )
     except task_pages.NeedsPractice:
-        return _ask(request, campaign, practice.step(campaign, frame))
+        return _ask(request, campaign, frame)
     except (NothingToDo, WaitsForVerdicts) as reason:
         if barring := bar_if_done(campaign=campaign, marketplace_id=frame.worker_id):
             hand_on(tell_barring, barring.pk)
@@ -156,9 +159,9 @@ def _practise(
     lifetime: timedelta,
 ) -> HttpResponse:
     """Mark an answer, show the next question, or end the practice."""
-    frame, marks = practice.read(campaign, token, max_age=lifetime)
+    frame, marks = _read_practice(campaign, token, max_age=lifetime)
     if len(marks) < len(campaign.config.practice.items):
-        return _ask(request, campaign, practice.step(campaign, frame, marks, fields))
+        return _ask(request, campaign, frame, marks, fields)
     signed = signed_marks(campaign, frame.worker_id, marks)
     if campaign.config.practice.paid:
         form = TaskForm(frame, timezone.now(), (), practice=signed)
@@ -168,10 +171,64 @@ def _practise(
     return _open(request, campaign, frame)
 
 
-def _ask(request: HttpRequest, campaign: Campaign, step: Mapping[str, Any]) -> HttpResponse:
-    begins = step["number"] == 1
-    context = {**common(campaign), **with_instructions(campaign, shows_instructions=begins), **step}
+def _ask(
+    request: HttpRequest,
+    campaign: Campaign,
+    frame: FrameParameters,
+    marks: str = "",
+    fields: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """Show the next question of the practice or, with an answer to it, the marked answer.
+
+    Nothing is stored until the practice ends: a signed token in each form has the frame's
+    parameters and the marks so far. So the address of a page that somebody made up affects that
+    page alone.
+    """
+    config, asked = campaign.config, question(campaign, len(marks))
+    answer = (fields or {}).get("answer", "").strip()
+    context = {
+        **common(campaign),
+        **with_instructions(campaign, shows_instructions=not marks),
+        **shown_question(campaign, asked),
+        "number": len(marks) + 1,
+    }
+    if answer and (config.practice.way == "write" or answer in {"good", "bad"}):
+        context["marked"] = marks_given = marked(config, asked, answer)
+        marks += "1" if marks_given.is_right else "0"
+    signed = [campaign.pk, asdict(frame), marks]
+    context |= {
+        "token": signing.dumps(signed, salt=PRACTICE_SALT, compress=True),
+        "right": marks.count("1"),
+        "is_over": len(marks) == len(config.practice.items),
+        "is_passed": is_passed(config, marks),
+    }
     return render(request, "hits/practice.html", context)
+
+
+def _read_practice(
+    campaign: Campaign, token: str, *, max_age: timedelta
+) -> tuple[FrameParameters, str]:
+    """The frame's parameters and the marks so far; raises TokenRefused."""
+    try:
+        signed_for, frame, marks = signing.loads(token, salt=PRACTICE_SALT, max_age=max_age)
+    except (signing.BadSignature, TypeError, ValueError) as error:
+        raise TokenRefused(gettext("This page is too old. Please open the task again.")) from error
+    if signed_for != campaign.pk:
+        raise TokenRefused(
+            gettext("This form was not made by this site. Please open the task again.")
+        )
+    return FrameParameters(**frame), marks
+
+
+def shown_question(campaign: Campaign, asked: Question) -> dict[str, Any]:
+    """Template variables of a question of the practice."""
+    image = asked.image
+    return {
+        "item": {"image": image, "url": display_url(image), "srcset": display_srcset(image)},
+        "captions": asked.captions,
+        "practice": campaign.config.practice,
+        "total": len(campaign.config.practice.items),
+    }
 
 
 def _form(
