@@ -253,7 +253,7 @@ def image_paths(images: Table) -> dict[Any, str]:
     files that are in a folder with a number.
     """
     names = {key: _inside(name) for key, name in images.values("image_id", "file_name")}
-    folded = {key: PurePosixPath(_folded(name)) for key, name in names.items()}
+    folded = {key: PurePosixPath(normalize("NFC", name).casefold()) for key, name in names.items()}
     often = Counter(folded.values())
     folders = {folder for path in folded.values() for folder in path.parents}
     clashing = {key for key, path in folded.items() if often[path] > 1 or path in folders}
@@ -263,10 +263,6 @@ def image_paths(images: Table) -> dict[Any, str]:
         key: f"{IMAGES}/{key}/{name}" if key in clashing else f"{IMAGES}/{name}"
         for key, name in names.items()
     }
-
-
-def _folded(name: str) -> str:
-    return normalize("NFC", name).casefold()
 
 
 def _inside(name: str) -> str:

@@ -111,11 +111,6 @@ def about_release(release: Release, usual: str, answers: str) -> str:
     )
 
 
-def collection_of(release: Release) -> list[tuple[str, Any]]:
-    """Names and values of what the release records about its campaign."""
-    return list(_collection(release, release.context))
-
-
 def quality_of(release: Release) -> Iterator[tuple[str, str]]:
     """How the texts of the release came, and what spot checks say of its campaigns."""
     if writing := release.context.get("writing"):
@@ -128,7 +123,9 @@ def quality_of(release: Release) -> Iterator[tuple[str, str]]:
         yield f"share of bad responses by spot checks, {estimate['language']}", said
 
 
-def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def collection_of(release: Release) -> Iterator[tuple[str, Any]]:
+    """Names and values of what the release records about its campaign."""
+    context = release.context
     hidden = () if has_work_here(release) else OF_WORK_HERE
     for key, name in KEYS.items():
         if key in hidden:

@@ -64,7 +64,7 @@ def content_of(
         licences=licences_of(release),
         extras=list(asked.extras),
         domains=table.reference if table else None,
-        collection=collection_of(release),
+        collection=[*collection_of(release)],
     )
 
 
