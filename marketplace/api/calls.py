@@ -20,7 +20,6 @@ from marketplace.models import (
     Assignment,
     AssignmentStatus,
     Hit,
-    HitLayout,
     HitType,
     QualificationType,
     Requester,
@@ -38,10 +37,6 @@ class Call:
     at: datetime
     operation: str = ""
 
-    def about(self, *filters: object) -> str:
-        """Identifies a list for paging: operation, requester and filters."""
-        return ":".join(map(str, (self.operation, self.requester.pk, *filters)))
-
 
 # None is an answer without members.
 Handler = Callable[[Call], dict[str, Any] | None]
@@ -58,6 +53,17 @@ def operation(name: str) -> Callable[[Handler], Handler]:
     return register
 
 
+Row = TypeVar("Row", bound=Model)
+
+
+def find(rows: QuerySet[Row], public_id: str, name: str) -> Row:
+    """The row with the public id; raises DoesNotExist, whose code begins with the name."""
+    row = rows.filter(public_id=public_id).first()
+    if row is None:
+        raise DoesNotExist(f"{name} {public_id} does not exist.", code=f"{name}DoesNotExist")
+    return row
+
+
 def find_hit(call: Call) -> Hit:
     """The HIT that the call names, also a disposed one; raises DoesNotExist."""
     public_id = call.params["HITId"]
@@ -70,18 +76,7 @@ def find_hit(call: Call) -> Hit:
 
 def find_hit_type(requester: Requester, public_id: str) -> HitType:
     """The HIT type; raises DoesNotExist."""
-    hit_type = requester.hit_types.filter(public_id=public_id).first()
-    if hit_type is None:
-        raise DoesNotExist(f"HITType {public_id} does not exist.", code="HITTypeDoesNotExist")
-    return hit_type
-
-
-def find_layout(requester: Requester, public_id: str) -> HitLayout:
-    """The HIT layout; raises DoesNotExist."""
-    layout = requester.layouts.filter(public_id=public_id).first()
-    if layout is None:
-        raise DoesNotExist(f"HITLayout {public_id} does not exist.", code="HITLayoutDoesNotExist")
-    return layout
+    return find(requester.hit_types.all(), public_id, "HITType")
 
 
 def find_assignment(call: Call) -> Assignment:
@@ -119,8 +114,6 @@ def find_qualification_type(call: Call) -> QualificationType:
     return qualification_type
 
 
-Row = TypeVar("Row", bound=Model)
-
 _signer = signing.Signer(salt="marketplace.api.lookups")
 
 
@@ -131,26 +124,26 @@ def listed_by(at: datetime) -> dict[str, datetime]:
 
 
 def page_of(
+    call: Call,
     rows: QuerySet[Row],
-    params: dict[str, Any],
-    *,
-    about: str,
+    *filters: object,
     newest_first: bool = False,
     first: Sequence[Row] = (),
 ) -> tuple[list[Row], dict[str, Any]]:
     """One page of rows, and the response's members with the token of the next page.
 
-    `about` identifies the list; a token of another list raises RequestError. As clients expect,
-    every page with rows has a token, and the empty page at the end has none. Rows in `first` come
-    before all others; they are not in the database and have negative keys.
+    A token of another operation, requester or values of `filters` raises RequestError. As clients
+    expect, every page with rows has a token, and the empty page at the end has none. Rows in
+    `first` come before all others; they are not in the database and have negative keys.
     """
+    about = ":".join(map(str, (call.operation, call.requester.pk, *filters)))
     head = list(first)
-    token = params.get("NextToken")
+    token = call.params.get("NextToken")
     if token is not None:
         last = _read(token, about)
         rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
         head = [row for row in head if row.pk > last]
-    size = params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
+    size = call.params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
     page = head[:size]
     page += rows.order_by("-pk" if newest_first else "pk")[: size - len(page)]
     members: dict[str, Any] = {"NumResults": len(page)}
@@ -160,17 +153,16 @@ def page_of(
 
 
 def listing(
+    call: Call,
     rows: QuerySet[Row],
-    params: dict[str, Any],
-    *,
+    *filters: object,
     name: str,
-    about: str,
     shape: Callable[[Row], dict[str, Any]],
     newest_first: bool = False,
     first: Sequence[Row] = (),
 ) -> dict[str, Any]:
     """The response of a List operation: the rows of a page, converted by `shape`, under `name`."""
-    page, members = page_of(rows, params, about=about, newest_first=newest_first, first=first)
+    page, members = page_of(call, rows, *filters, newest_first=newest_first, first=first)
     return {name: [shape(row) for row in page], **members}
 
 

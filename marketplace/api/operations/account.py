@@ -50,13 +50,7 @@ def list_bonus_payments(call: Call) -> dict[str, Any]:
         rows = rows.filter(hit=find_hit(call))
     else:
         rows = rows.filter(assignment=find_assignment(call))
-    return listing(
-        rows,
-        call.params,
-        name="BonusPayments",
-        about=call.about(hit_id, assignment_id),
-        shape=bonus_shape,
-    )
+    return listing(call, rows, hit_id, assignment_id, name="BonusPayments", shape=bonus_shape)
 
 
 @operation("NotifyWorkers")

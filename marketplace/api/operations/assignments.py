@@ -30,13 +30,9 @@ def get_assignment(call: Call) -> dict[str, Any]:
 def list_assignments_for_hit(call: Call) -> dict[str, Any]:
     hit = find_hit(call)
     statuses = call.params.get("AssignmentStatuses") or [str(status) for status in REVEALED]
-    return listing(
-        hit.assignments.filter(status__in=statuses).select_related("worker", "hit"),
-        call.params,
-        name="Assignments",
-        about=call.about(hit.pk, *sorted(set(statuses))),
-        shape=assignment_shape,
-    )
+    rows = hit.assignments.filter(status__in=statuses).select_related("worker", "hit")
+    filters = (hit.pk, *sorted(set(statuses)))
+    return listing(call, rows, *filters, name="Assignments", shape=assignment_shape)
 
 
 @operation("ApproveAssignment")
@@ -72,11 +68,8 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
     answer: dict[str, Any] = {"HITId": hit.public_id}
     reports: dict[str, dict[str, list[Any]]] = {level: {} for level in levels}
     if call.params.get("RetrieveResults", True):
-        rows, members = page_of(
-            hit.review_results.filter(level__in=levels),
-            call.params,
-            about=call.about(hit.pk, *sorted(set(levels))),
-        )
+        results = hit.review_results.filter(level__in=levels)
+        rows, members = page_of(call, results, hit.pk, *sorted(set(levels)))
         answer.update({name: value for name, value in members.items() if name == "NextToken"})
         for result in rows:
             reports[result.level].setdefault("ReviewResults", []).append(_result_shape(result))
@@ -145,13 +138,8 @@ def delete_worker_block(call: Call) -> None:
 
 @operation("ListWorkerBlocks")
 def list_worker_blocks(call: Call) -> dict[str, Any]:
-    return listing(
-        call.requester.worker_blocks.select_related("worker"),
-        call.params,
-        name="WorkerBlocks",
-        about=call.about(),
-        shape=_block_shape,
-    )
+    rows = call.requester.worker_blocks.select_related("worker")
+    return listing(call, rows, name="WorkerBlocks", shape=_block_shape)
 
 
 def _block_shape(block: WorkerBlock) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from marketplace.api.calls import (
     Call,
+    find,
     find_hit,
     find_hit_type,
-    find_layout,
     listed_by,
     listing,
     operation,
@@ -88,7 +89,7 @@ def _question(call: Call) -> tuple[str, HitLayout | None]:
         raise DomainError("Give either a Question or a HITLayoutId.")
     if question is not None:
         return question, None
-    layout = find_layout(call.requester, call.params["HITLayoutId"])
+    layout = find(call.requester.layouts.all(), call.params["HITLayoutId"], "HITLayout")
     values = {
         parameter["Name"]: parameter["Value"]
         for parameter in call.params.get("HITLayoutParameters", [])
@@ -117,16 +118,13 @@ def get_hit(call: Call) -> dict[str, Any]:
 
 @operation("ListHITs")
 def list_hits(call: Call) -> dict[str, Any]:
-    return listing(
-        call.requester.hits.undisposed()
-        .filter(**listed_by(call.at))
-        .select_related("hit_type", "layout"),
-        call.params,
-        name="HITs",
-        about=call.about(),
-        shape=hit_shape,
-        newest_first=True,
-    )
+    rows = call.requester.hits.undisposed().filter(**listed_by(call.at))
+    return _listed(call, rows)
+
+
+def _listed(call: Call, rows: QuerySet[Hit], *filters: object) -> dict[str, Any]:
+    rows = rows.select_related("hit_type", "layout")
+    return listing(call, rows, *filters, name="HITs", shape=hit_shape, newest_first=True)
 
 
 @operation("ListReviewableHITs")
@@ -134,17 +132,9 @@ def list_reviewable_hits(call: Call) -> dict[str, Any]:
     status = call.params.get("Status", HitStatus.REVIEWABLE)
     hit_type_id = call.params.get("HITTypeId")
     rows = call.requester.hits.filter(status=status, **listed_by(call.at))
-    rows = rows.select_related("hit_type", "layout")
     if hit_type_id is not None:
-        rows = rows.filter(hit_type=find_hit_type(call.requester, hit_type_id))
-    return listing(
-        rows,
-        call.params,
-        name="HITs",
-        about=call.about(status, hit_type_id),
-        shape=hit_shape,
-        newest_first=True,
-    )
+        rows = rows.filter(hit_type=find_hit_type(call.requester, call.params["HITTypeId"]))
+    return _listed(call, rows, status, hit_type_id)
 
 
 @operation("CreateAdditionalAssignmentsForHIT")

@@ -11,6 +11,7 @@ from django.db.models import Q
 from marketplace import requirements
 from marketplace.api.calls import (
     Call,
+    find,
     find_qualification_type,
     find_worker,
     listed_by,
@@ -18,7 +19,7 @@ from marketplace.api.calls import (
     operation,
 )
 from marketplace.api.shapes import hit_shape, qualification_shape, qualification_type_shape
-from marketplace.errors import DoesNotExist, DomainError
+from marketplace.errors import DomainError
 from marketplace.models import (
     Qualification,
     QualificationRequest,
@@ -187,14 +188,9 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
 
     # In the token of the next page.
     query_hash = hashlib.sha256(query.encode()).hexdigest()[:16]
-    return listing(
-        rows,
-        call.params,
-        name="QualificationTypes",
-        about=call.about(own_only, call.params["MustBeRequestable"], query_hash),
-        shape=partial(_shape_for, call),
-        first=system,
-    )
+    filters = (own_only, call.params["MustBeRequestable"], query_hash)
+    shape = partial(_shape_for, call)
+    return listing(call, rows, *filters, name="QualificationTypes", shape=shape, first=system)
 
 
 @operation("ListHITsForQualificationType")
@@ -209,14 +205,8 @@ def list_hits_for_qualification_type(call: Call) -> dict[str, Any]:
         )
     ]
     rows = call.requester.hits.undisposed().filter(hit_type__in=hit_types)
-    return listing(
-        rows.select_related("hit_type", "layout"),
-        call.params,
-        name="HITs",
-        about=call.about(public_id),
-        shape=hit_shape,
-        newest_first=True,
-    )
+    rows = rows.select_related("hit_type", "layout")
+    return listing(call, rows, public_id, name="HITs", shape=hit_shape, newest_first=True)
 
 
 @operation("AssociateQualificationWithWorker")
@@ -266,15 +256,10 @@ def list_workers_with_qualification_type(call: Call) -> dict[str, Any]:
     qualification_type = find_qualification_type(call)
     given = call.params.get("Status")
     statuses = [given] if given else settings.MTURK_HOLDERS_LISTED
-    return listing(
-        qualification_type.qualifications.filter(status__in=statuses).select_related(
-            "qualification_type", "worker"
-        ),
-        call.params,
-        name="Qualifications",
-        about=call.about(qualification_type.pk, *statuses),
-        shape=qualification_shape,
-    )
+    rows = qualification_type.qualifications.filter(status__in=statuses)
+    rows = rows.select_related("qualification_type", "worker")
+    filters = (qualification_type.pk, *statuses)
+    return listing(call, rows, *filters, name="Qualifications", shape=qualification_shape)
 
 
 @operation("ListQualificationRequests")
@@ -285,13 +270,7 @@ def list_qualification_requests(call: Call) -> dict[str, Any]:
     public_id = call.params.get("QualificationTypeId")
     if public_id is not None:
         rows = rows.filter(qualification_type=find_qualification_type(call))
-    return listing(
-        rows,
-        call.params,
-        name="QualificationRequests",
-        about=call.about(public_id),
-        shape=_request_shape,
-    )
+    return listing(call, rows, public_id, name="QualificationRequests", shape=_request_shape)
 
 
 def _request_shape(request: QualificationRequest) -> dict[str, Any]:
@@ -320,17 +299,9 @@ def reject_qualification_request(call: Call) -> None:
 
 
 def _find_request(call: Call) -> QualificationRequest:
-    public_id = call.params["QualificationRequestId"]
-    qualification_request = (
-        QualificationRequest.objects.filter(
-            public_id=public_id, qualification_type__requester=call.requester
-        )
-        .select_related("qualification_type__requester", "worker")
-        .first()
+    mine = QualificationRequest.objects.filter(qualification_type__requester=call.requester)
+    return find(
+        mine.select_related("qualification_type__requester", "worker"),
+        call.params["QualificationRequestId"],
+        "QualificationRequest",
     )
-    if qualification_request is None:
-        raise DoesNotExist(
-            f"QualificationRequest {public_id} does not exist.",
-            code="QualificationRequestDoesNotExist",
-        )
-    return qualification_request
