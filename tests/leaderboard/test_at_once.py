@@ -81,7 +81,7 @@ def test_two_hundred_submissions_at_once_keep_the_limits_and_get_an_answer_each(
     for number, answer in enumerate(answers):
         if answer.status_code == 409:
             reason = answer.json()["detail"]
-            mistakes = "|Your file: |archive is damaged" if is_malformed(number) else ""
+            mistakes = "|Your file: |not a complete ZIP file" if is_malformed(number) else ""
             assert re.search(f"used your submissions of today{mistakes}", reason), reason
         else:
             assert not is_malformed(number)
