@@ -31,46 +31,37 @@ class OperatorRequest(HttpRequest):
     user: User
 
 
-def operator_required(
-    view: Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
-    """Redirect everybody except operators to the operators' sign-in page, which leads back.
+View = Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase]
+Guarded = Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]
+
+
+def operator_page(*methods: str) -> Callable[[View[Rest]], Guarded[Rest]]:
+    """A view for operators that takes these methods. Redirects everybody else to the operators'
+    sign-in page, which leads back.
 
     A form that is sent twice is carried out once.
     """
 
-    @wraps(view)
-    def wrapped(
-        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
-    ) -> HttpResponseBase:
-        if not (request.user.is_active and request.user.is_staff):
-            if request.method == "GET":
-                return redirect_to_login(request.get_full_path(), reverse("operator:sign_in"))
-            return redirect("operator:sign_in")
-        response = carried_out_once(
-            request,
-            lambda: view(request, *args, **kwargs),  # type: ignore[arg-type]
-            otherwise="operator:activity",
-        )
-        # Keys and balances must not remain in a browser's cache.
-        response.headers["Cache-Control"] = "no-store"
-        return response
+    def decorate(view: View[Rest]) -> Guarded[Rest]:
+        @require_http_methods(list(methods))
+        @wraps(view)
+        def wrapped(
+            request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            if not (request.user.is_active and request.user.is_staff):
+                if request.method == "GET":
+                    return redirect_to_login(request.get_full_path(), reverse("operator:sign_in"))
+                return redirect("operator:sign_in")
+            response = carried_out_once(
+                request,
+                lambda: view(request, *args, **kwargs),  # type: ignore[arg-type]
+                otherwise="operator:activity",
+            )
+            # Keys and balances must not remain in a browser's cache.
+            response.headers["Cache-Control"] = "no-store"
+            return response
 
-    return wrapped
-
-
-def operator_page(
-    *methods: str,
-) -> Callable[
-    [Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase]],
-    Callable[Concatenate[HttpRequest, Rest], HttpResponseBase],
-]:
-    """A view for operators that takes these methods."""
-
-    def decorate(
-        view: Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase],
-    ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
-        return require_http_methods(list(methods))(operator_required(view))
+        return wrapped
 
     return decorate
 

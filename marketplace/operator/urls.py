@@ -5,37 +5,30 @@ from django.urls import path
 
 from marketplace.extensions import extensions
 from marketplace.operator import account, invitations, people, records, requesters, workers
-from marketplace.operator.base import operator_required
+from marketplace.operator.base import operator_page
 from marketplace.pages.decorators import get_or_post
 from shared.backups.pages import BackupsView
 
 app_name = "operator"
 # Django's own views of forms also take PUT.
+class_page = operator_page("GET", "HEAD", "POST")
 urlpatterns = [
     path("", records.overview, name="overview"),
     path("sign-in", account.sign_in, name="sign_in"),
     path("hand-over", account.hand_over, name="hand_over"),
     path("hand-over/end", account.end_hand_over, name="end_hand_over"),
     path("sign-out", account.sign_out, name="sign_out"),
-    path(
-        "account", get_or_post(operator_required(account.PasswordView.as_view())), name="password"
-    ),
-    path(
-        "account/app",
-        get_or_post(operator_required(account.AppView.as_view())),
-        name="second_factor",
-    ),
+    path("account", class_page(account.PasswordView.as_view()), name="password"),
+    path("account/app", class_page(account.AppView.as_view()), name="second_factor"),
     path(
         "backups",
-        get_or_post(
-            operator_required(
-                BackupsView.as_view(
-                    template_name="marketplace/operator/backups.html",
-                    backup="marketplace_backup",
-                    restore="marketplace_restore",
-                    # Where it is, is known for certain if it hands its users over.
-                    extra_context={"site_url": settings.HAND_OVER_SECRET and settings.SITE_URL},
-                )
+        class_page(
+            BackupsView.as_view(
+                template_name="marketplace/operator/backups.html",
+                backup="marketplace_backup",
+                restore="marketplace_restore",
+                # Where it is, is known for certain if it hands its users over.
+                extra_context={"site_url": settings.HAND_OVER_SECRET and settings.SITE_URL},
             )
         ),
         name="backups",
