@@ -206,21 +206,14 @@ def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
+# Keys of "Show study cost", in the order of the fields of Spent.
+SPENT_ON, SPENT_AS = ("rewards", "bonuses"), ("rewards", "fees", "tax")
+
+
 def spent(row: Mapping[str, Any]) -> Spent:
     """The answer of "Show study cost"."""
-    rewards, bonuses = row.get("rewards") or {}, row.get("bonuses") or {}
-
-    def part(of: Mapping[str, Any], name: str) -> Decimal:
-        return amount((of.get(name) or {}).get("amount"))
-
-    return Spent(
-        rewards=part(rewards, "rewards"),
-        reward_fees=part(rewards, "fees"),
-        reward_tax=part(rewards, "tax"),
-        bonuses=part(bonuses, "rewards"),
-        bonus_fees=part(bonuses, "fees"),
-        bonus_tax=part(bonuses, "tax"),
-    )
+    parts = ((row.get(of) or {}).get(part) for of in SPENT_ON for part in SPENT_AS)
+    return Spent(*(amount((part or {}).get("amount")) for part in parts))
 
 
 def bonuses_body(study_id: str, amounts: Mapping[str, Decimal]) -> dict[str, str]:
