@@ -6,7 +6,7 @@ import csv
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from corpora.datasets.openimages import BOX_COLUMNS
@@ -115,31 +115,15 @@ LICENSE = "https://creativecommons.org/publicdomain/zero/1.0/"
 TURNED_EVERY, UNKNOWN_EVERY = 19, 23
 
 
-@dataclass(frozen=True)
 class Dataset:
     """Paths of the files of a dataset."""
 
-    folder: Path
-
-    @property
-    def classes(self) -> Path:
-        return self.folder / "class-descriptions-boxable.csv"
-
-    @property
-    def hierarchy(self) -> Path:
-        return self.folder / "hierarchy.json"
-
-    @property
-    def images(self) -> Path:
-        return self.folder / "images.csv"
-
-    @property
-    def boxes(self) -> Path:
-        return self.folder / "boxes.csv"
-
-    @property
-    def files(self) -> Path:
-        return self.folder / "images"
+    def __init__(self, folder: Path) -> None:
+        self.classes = folder / "class-descriptions-boxable.csv"
+        self.hierarchy = folder / "hierarchy.json"
+        self.images = folder / "images.csv"
+        self.boxes = folder / "boxes.csv"
+        self.files = folder / "images"
 
 
 def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iterator[int]:
@@ -149,7 +133,8 @@ def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iter
     """
     dataset.files.mkdir(parents=True, exist_ok=True)
     dataset.hierarchy.write_text(json.dumps(hierarchy(), indent=2) + "\n", encoding="utf-8")
-    _write(dataset.classes, ["LabelName", "DisplayName"], _class_rows())
+    classes = [[label, name] for name, label in sorted(LABELS.items())]
+    _write(dataset.classes, ["LabelName", "DisplayName"], classes)
     images, boxes = [], []
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
@@ -180,10 +165,6 @@ def _rotation(number: int) -> str:
     if (number + 1) % TURNED_EVERY == 0:
         return "90"
     return "" if (number + 1) % UNKNOWN_EVERY == 0 else "0"
-
-
-def _class_rows() -> list[list[str]]:
-    return [[label, name] for name, label in sorted(LABELS.items())]
 
 
 def _box_row(key: str, box: Box) -> list[object]:
