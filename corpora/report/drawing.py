@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 INK, MUTED, GRID = "#1b2326", "#56646a", "#dadfdb"
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 SERIES = {"dataset": BLUE, "against": VERMILION, "baseline": GREEN, "results": PURPLE}
+# Whose captions are compared with the references.
+SYSTEMS = {"baseline": "human baseline", "results": "results"}
 MARKERS = {"dataset": "o", "against": "s", "baseline": "D", "results": "^"}
 HATCHES = {"dataset": "", "against": "////", "baseline": "....", "results": "xxxx"}
 # The page's stylesheet gives these names other values in the dark.
@@ -123,6 +125,13 @@ def scatter(axes: "Axes", points: Sequence[tuple[float, float]], look: "Look", l
             linewidths=1 if look.marker == "x" else 0,
             label=label,
         )
+
+
+def line(axes: "Axes", points: Sequence[tuple[float, float]], key: str) -> None:
+    """Draw a line with the markers of one of SYSTEMS."""
+    xs, ys = zip(*points, strict=True)
+    marker = MARKERS[key]
+    axes.plot(xs, ys, label=SYSTEMS[key], color=SERIES[key], marker=marker, markersize=5)
 
 
 def rank_axes(axes: "Axes") -> None:

@@ -50,6 +50,21 @@ class Inputs:
     def names(self) -> dict[str, str]:
         return {key: dataset.name for key, dataset in self.datasets.items()}
 
+    @property
+    def systems(self) -> dict[str, dict[int, str]]:
+        """The human baseline and the results, if given: a caption by the image's index."""
+        dataset, systems = self.dataset, {}
+        if dataset.extras.size:
+            extras = (dataset.captions[place] for place in dataset.extras)
+            systems["baseline"] = {caption.image: caption.text for caption in extras}
+        if self.results:
+            systems["results"] = {
+                index: self.results[image.number]
+                for index, image in enumerate(dataset.images)
+                if image.number in self.results
+            }
+        return systems
+
 
 class Table(NamedTuple):
     """A table of the page; the first cell of a row is its heading."""

@@ -9,12 +9,12 @@ from corpora.evaluation.scoring import Plan, score
 from corpora.evaluation.tokenisers import PLAIN
 from corpora.report import drawing
 from corpora.report.dataset import Dataset
+from corpora.report.drawing import SYSTEMS
 from corpora.report.sections.base import Inputs, Matrix, NotMeasured, Numbers, Plot, Section, Table
 
 NEIGHBOURS, DECILES = 10, 10  # nocaps, appendix, section 3.4
 # Rows of features compared at a time, so that the similarities fit in memory.
 CHUNK = 1024
-LABELS = {"baseline": "human baseline", "results": "results"}
 
 
 def measure(inputs: Inputs) -> dict[str, Any]:
@@ -22,16 +22,14 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         raise NotMeasured("Features of the images and of a second dataset's images are needed.")
     if len(inputs.against_features) < NEIGHBOURS:
         raise NotMeasured(f"The second dataset has fewer than {NEIGHBOURS} images.")
-    systems = _systems(inputs)
+    systems = inputs.systems
     if not systems:
         raise NotMeasured("There is no human baseline and no results file to score.")
     references = _references(inputs.dataset, systems)
-    numbers = sorted(references)
-    if len(numbers) < DECILES:
+    rows = sorted(references)
+    if len(rows) < DECILES:
         raise NotMeasured(f"Deciles need at least {DECILES} images that can be scored.")
     scores = {key: _cider(references, texts) for key, texts in systems.items()}
-    place = {image.number: index for index, image in enumerate(inputs.dataset.images)}
-    rows = np.array([place[number] for number in numbers])
     distances = mean_distances(inputs.features[rows], inputs.against_features)
     order = np.argsort(distances, kind="stable")
     return {
@@ -44,15 +42,14 @@ def measure(inputs: Inputs) -> dict[str, Any]:
                 "images": len(some),
                 "distance": float(distances[some].mean()),
                 **{
-                    key: float(np.mean([values[numbers[place]] for place in some]))
+                    key: float(np.mean([values[rows[place]] for place in some]))
                     for key, values in scores.items()
                 },
             }
             for some in np.array_split(order, DECILES)
         ],
         "overall": {
-            key: float(np.mean([values[number] for number in numbers]))
-            for key, values in scores.items()
+            key: float(np.mean([values[row] for row in rows])) for key, values in scores.items()
         },
     }
 
@@ -70,27 +67,17 @@ def mean_distances(features: Matrix, others: Matrix) -> Matrix:
     return np.concatenate(distances)
 
 
-def _systems(inputs: Inputs) -> dict[str, dict[int, str]]:
-    """One caption per image by its number."""
-    dataset = inputs.dataset
-    extras = [dataset.captions[place] for place in dataset.extras]
-    baseline = {dataset.images[caption.image].number: caption.text for caption in extras}
-    systems = {"baseline": baseline, "results": dict(inputs.results or {})}
-    return {key: texts for key, texts in systems.items() if texts}
-
-
 def _references(dataset: Dataset, systems: Mapping[str, dict[int, str]]) -> dict[int, list[str]]:
-    """The references of the images of which each system has a caption, by the image's number.
+    """The references of the images of which each system has a caption, by the image's index.
 
     Raises NotMeasured if there are no references.
     """
     if not dataset.references.size:
         raise NotMeasured(dataset.without_captions)
-    by_image = zip(dataset.images, dataset.captions_by_image(dataset.references), strict=True)
     return {
-        image.number: [dataset.captions[place].text for place in some]
-        for image, some in by_image
-        if some.size and all(image.number in texts for texts in systems.values())
+        image: [dataset.captions[place].text for place in some]
+        for image, some in enumerate(dataset.captions_by_image(dataset.references))
+        if some.size and all(image in texts for texts in systems.values())
     }
 
 
@@ -106,19 +93,12 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
     figure, axes = drawing.panel("Decile of distance (1 = most similar)", "CIDEr-D")
     deciles = numbers["deciles"]
     for key in numbers["overall"]:
-        axes.plot(
-            range(1, len(deciles) + 1),
-            [decile[key] for decile in deciles],
-            color=drawing.SERIES[key],
-            marker=drawing.MARKERS[key],
-            markersize=5,
-            label=LABELS[key],
-        )
+        drawing.line(axes, [(n, decile[key]) for n, decile in enumerate(deciles, 1)], key)
     axes.set_xticks(range(1, len(deciles) + 1))
     axes.set_ylim(bottom=0)
     drawing.legend_above(axes)
     description = "; ".join(
-        f"{LABELS[key]}: " + ", ".join(f"{decile[key]:.2f}" for decile in deciles)
+        f"{SYSTEMS[key]}: " + ", ".join(f"{decile[key]:.2f}" for decile in deciles)
         for key in numbers["overall"]
     )
     yield Plot(
@@ -139,7 +119,11 @@ def tables(numbers: Numbers) -> Iterator[Table]:
     head = ["", *(str(n) for n in range(1, DECILES + 1)), "overall"]
     rows = [["mean distance", *(f"{decile['distance']:.2f}" for decile in numbers["deciles"]), ""]]
     rows += [
-        [LABELS[key], *(f"{decile[key]:.3f}" for decile in numbers["deciles"]), f"{overall:.3f}"]
+        [
+            SYSTEMS[key],
+            *(f"{decile[key]:.3f}" for decile in numbers["deciles"]),
+            f"{overall:.3f}",
+        ]
         for key, overall in numbers["overall"].items()
     ]
     yield Table(head, rows)

@@ -14,11 +14,12 @@ import numpy as np
 from corpora.language.english import FUNCTION_WORDS, words
 from corpora.report import drawing
 from corpora.report.dataset import Corpus, Dataset, Indices
+from corpora.report.drawing import SYSTEMS
 from corpora.report.sections.base import Inputs, NotMeasured, Numbers, Plot, Section, Table
 from corpora.wording import counted
 
 SEGMENT = 1000  # tokens, as in the paper
-LABELS = {"references": "references", "baseline": "human baseline", "results": "results"}
+LABELS = {"references": "references", **SYSTEMS}
 WITHOUT_TRAINING = (
     "Novel captions and coverage need the captions that a system learned from; give them as the "
     "second dataset."
@@ -28,7 +29,7 @@ TOO_SHORT = f"Type-token ratios need at least {SEGMENT:,} words."
 
 def measure(inputs: Inputs) -> dict[str, Any]:
     dataset = inputs.dataset
-    systems = _systems(inputs)
+    systems = inputs.systems
     by_image = _compared(dataset, systems.values())
     rounds = _rounds(by_image)
     training = _Training(dataset, inputs.against, by_image) if inputs.against else None
@@ -77,21 +78,6 @@ def _rounds(by_image: Mapping[int, Indices]) -> list[Indices]:
     """The first references of all images, the second ones, and so on."""
     rounds = min(map(len, by_image.values()))
     return [np.array([some[place] for some in by_image.values()]) for place in range(rounds)]
-
-
-def _systems(inputs: Inputs) -> dict[str, dict[int, str]]:
-    """One caption per image, by the image's index."""
-    dataset, systems = inputs.dataset, {}
-    if dataset.extras.size:
-        extras = (dataset.captions[place] for place in dataset.extras)
-        systems["baseline"] = {caption.image: caption.text for caption in extras}
-    if inputs.results:
-        systems["results"] = {
-            index: inputs.results[image.number]
-            for index, image in enumerate(dataset.images)
-            if image.number in inputs.results
-        }
-    return systems
 
 
 def _texts(dataset: Dataset, captions: Indices) -> list[str]:
@@ -193,18 +179,12 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
     figure, axes = drawing.panel("References that have the word", "Words recalled (%)")
     for key, recall in recalls.items():
         points = [(n, 100 * share) for n, share in enumerate(recall, 1) if share is not None]
-        axes.plot(
-            *zip(*points, strict=True),
-            color=drawing.SERIES[key],
-            marker=drawing.MARKERS[key],
-            markersize=5,
-            label=LABELS[key],
-        )
+        drawing.line(axes, points, key)
     axes.set_ylim(0, 100)
     axes.set_xticks(range(1, numbers["rounds"] + 1))
     drawing.legend_above(axes)
     description = "; ".join(
-        f"{LABELS[key]}: " + ", ".join(_shown(share, 2) for share in recall)
+        f"{SYSTEMS[key]}: " + ", ".join(_shown(share, 2) for share in recall)
         for key, recall in recalls.items()
     )
     yield Plot("local_recall", "Local recall of content words", f"Lines. {description}.", figure)
