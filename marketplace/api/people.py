@@ -36,21 +36,15 @@ TEXTS = ("name", "language", "organizer", "purpose", "contact", "consent")
 Handler = Callable[..., Any]
 
 
-class _Refused(Exception):
-    def __init__(self, status: int, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.status, self.field = status, field
-
-
 def _signed(**by_method: Handler) -> Callable[..., JsonResponse]:
     """The view of an address: checks the signature, and calls the method's function."""
 
     @csrf_exempt
     def view(request: HttpRequest, **names: Any) -> JsonResponse:
+        handler = by_method.get(str(request.method).lower())
+        if handler is None:
+            return _problem(405, f"This address takes {', '.join(by_method).upper()}.")
         try:
-            handler = by_method.get(str(request.method).lower())
-            if handler is None:
-                raise _Refused(405, f"This address takes {', '.join(by_method).upper()}.")
             now = timezone.now()
             requester = authenticate(request, at=now, signed=MUST_BE_SIGNED - {"x-amz-target"})
             count_call(requester, at=now)
@@ -63,8 +57,6 @@ def _signed(**by_method: Handler) -> Callable[..., JsonResponse]:
             return _problem(404, str(error))
         except DomainError as error:
             return _problem(400, str(error), getattr(error, "field", ""))
-        except _Refused as error:
-            return _problem(error.status, str(error), error.field)
         return JsonResponse(answer, status=201 if request.method == "POST" else 200, safe=False)
 
     return view
@@ -81,9 +73,9 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     try:
         given = json.loads(request.body or b"{}")
     except (ValueError, RecursionError) as error:
-        raise _Refused(400, "The request is not a JSON document.") from error
+        raise DomainError("The request is not a JSON document.") from error
     if not isinstance(given, dict):
-        raise _Refused(400, "The request must be a JSON object.")
+        raise DomainError("The request must be a JSON object.")
     return {"given": given}
 
 
@@ -96,12 +88,14 @@ def _takes(**types: type) -> Callable[[Handler], Handler]:
             for name, value in given.items():
                 if name not in types:
                     known = ", ".join(types) or "none"
-                    raise _Refused(400, f"There is no field {name[:40]!r}, only {known}.", name)
+                    message = f"There is no field {name[:40]!r}, only {known}."
+                    raise GroupRefused(message, field=name)
                 # A share that is null is no limit.
                 if type(value) is not types[name] and (value, types[name]) != (None, int):
-                    raise _Refused(400, f"This must be a {types[name].__name__}.", name)
+                    raise GroupRefused(f"This must be a {types[name].__name__}.", field=name)
                 if isinstance(value, str) and not can_be_stored(value):
-                    raise _Refused(400, "This has a character that cannot be stored.", name)
+                    message = "This has a character that cannot be stored."
+                    raise GroupRefused(message, field=name)
             return handler(*args, given=given, **names)
 
         return checked
@@ -112,16 +106,18 @@ def _takes(**types: type) -> Callable[[Handler], Handler]:
 def _find(requester: Requester, pk: int) -> PeopleGroup:
     group = requester.people_groups.filter(pk=pk).first()
     if group is None:
-        raise _Refused(404, f"There is no group {pk} of yours.")
+        raise DoesNotExist(f"There is no group {pk} of yours.")
     return group
 
 
 def _plan(given: Mapping[str, Any]) -> GroupPlan:
     for name in TEXTS:
         if name not in given and name != "language":
-            raise _Refused(400, "This text is needed: people read it before they join.", name)
+            message = "This text is needed: people read it before they join."
+            raise GroupRefused(message, field=name)
     if given.get("language", "en") not in dict(settings.LANGUAGES):
-        raise _Refused(400, f"Use one of {', '.join(dict(settings.LANGUAGES))}.", "language")
+        known = ", ".join(dict(settings.LANGUAGES))
+        raise GroupRefused(f"Use one of {known}.", field="language")
     return GroupPlan(**given)
 
 
@@ -200,7 +196,7 @@ def _close_tasks(requester: Requester, pk: int, hit_type: str, **_: Any) -> dict
     group = _find(requester, pk)
     offer = group.offers.filter(hit_type__public_id=hit_type).first()
     if offer is None:
-        raise _Refused(404, "The group has no such tasks.")
+        raise DoesNotExist("The group has no such tasks.")
     with noted(actor=requester.name, action="CloseTasks", about=group.name, at=clock.now()):
         people_groups.close_offer(offer=offer)
     return _shown(group)
