@@ -20,6 +20,7 @@ from marketplace.pages.decorators import (
     WorkerRequest,
     account_required,
     get_or_post,
+    see_other,
     worker_required,
 )
 from marketplace.pages.sessions import begin_session, in_language_of, is_lost_without_session
@@ -51,7 +52,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         context |= {"problem": str(error), "name": name}
         return render(request, "marketplace/sign_in.html", context, status=error.status)
     begin_session(request, worker)
-    return HttpResponseRedirect(_safe_next(request, target), status=303)
+    return see_other(_safe_next(request, target))
 
 
 def _safe_next(request: HttpRequest, target: str | None) -> str:
@@ -152,7 +153,7 @@ def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpR
         return render(request, "marketplace/sign_up.html", context, status=error.status)
     begin_session(request, worker)
     messages.success(request, "Account created. You are signed in.")
-    return HttpResponseRedirect(reverse("groups"), status=303)
+    return see_other("groups")
 
 
 @require_GET
@@ -171,7 +172,7 @@ def set_country(request: WorkerRequest) -> HttpResponse:
     except AccountRefused as error:
         return _profile_problem(request, error)
     messages.success(request, "Country saved.")
-    return HttpResponseRedirect(reverse("profile"), status=303)
+    return see_other("profile")
 
 
 @require_POST
@@ -182,7 +183,7 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
     accounts.set_adult(worker=request.worker, is_adult=is_adult)
     will = "will" if is_adult else "will not"
     messages.success(request, f"You {will} be offered HITs with adult content.")
-    return HttpResponseRedirect(reverse("profile"), status=303)
+    return see_other("profile")
 
 
 @require_POST
@@ -203,7 +204,7 @@ def set_password(request: WorkerRequest) -> HttpResponse:
         return _refused(request, str(error), status=429)
     begin_session(request, worker)
     messages.success(request, _("Password saved. You are signed out on all other devices."))
-    return HttpResponseRedirect(reverse("profile"), status=303)
+    return see_other("profile")
 
 
 @require_POST

@@ -1,15 +1,15 @@
-"""Decorators that restrict pages to those who may open them, and forms carried out once."""
+"""Decorators that restrict pages to those who may open them, and what comes after a form."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
@@ -30,6 +30,11 @@ MEMBERS_PAGES = {
     "messages": "people_messages",
     "profile": "people_account",
 }
+
+
+def see_other(target: Any, *args: object) -> HttpResponse:
+    """Lead on after a form, always by GET: to an object, a page with this name, or an address."""
+    return HttpResponseRedirect(resolve_url(target, *args), status=303)
 
 
 class WorkerRequest(HttpRequest):
@@ -86,7 +91,7 @@ def to_members_page(request: HttpRequest) -> HttpResponse:
     match = request.resolver_match
     name = MEMBERS_PAGES.get(match.url_name or "", "") if match else ""
     if request.method not in ("GET", "HEAD") or match is None or not name:
-        return HttpResponseRedirect(reverse("people_home"), status=303)
+        return see_other("people_home")
     page: HttpResponse = redirect(name, **match.kwargs)
     return page
 
@@ -157,4 +162,4 @@ class KeptForm(shared.once.SentForm):
         location = self.location()
         if location:
             self.again()
-        return HttpResponseRedirect(location or self.otherwise, status=303)
+        return see_other(location or self.otherwise)

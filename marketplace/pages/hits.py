@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render, resolve_url
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -35,6 +35,7 @@ from marketplace.pages.decorators import (
     WorkerRequest,
     carried_out_once,
     scope_required,
+    see_other,
     worker_required,
 )
 from marketplace.pages.frames import frame_of
@@ -278,7 +279,7 @@ def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
         assignment = assignments.accept(worker=request.worker, hit_type=hit_type, at=clock.now())
     except (NothingToAccept, NotQualified) as error:
         return _preview(request, hit_type, problem=str(error), status=error.status)
-    return HttpResponseRedirect(assignment.get_absolute_url(), status=303)
+    return see_other(assignment)
 
 
 def _own(request: WorkerRequest, assignment: Assignment | None) -> Assignment:
@@ -346,8 +347,7 @@ def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     else:
         messages.success(request, _returned(participation))
     # Redirect to the list, because the worker may no longer see the group.
-    target = resolve_url(participation.study) if participation else reverse("groups")
-    return HttpResponseRedirect(target, status=303)
+    return see_other(participation.study if participation else "groups")
 
 
 def _returned(participation: Participation | None) -> str:

@@ -10,10 +10,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet, Sum
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -49,6 +48,7 @@ from marketplace.pages.decorators import (
     carried_out_once,
     get_or_post,
     member_required,
+    see_other,
 )
 from marketplace.pages.frames import frame_of
 from marketplace.pages.hits import PAGE_SIZE, messages_page
@@ -153,7 +153,7 @@ def _join(request: HttpRequest, invited: Invited, worker: Worker | None) -> Http
         return _page(request, invited, status=error.status, name=name, problem=str(error))
     if worker is None:
         begin_session(request, membership.worker)
-    return HttpResponseRedirect(reverse("people_home"), status=303)
+    return see_other("people_home")
 
 
 def _sign_in_again(request: HttpRequest, invited: Invited) -> None:
@@ -190,7 +190,7 @@ def agree(request: WorkerRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, _("Thank you. Your agreement is saved."))
-    return HttpResponseRedirect(reverse("people_home"), status=303)
+    return see_other("people_home")
 
 
 # Mail programs post to the link without a page of ours, as RFC 8058 describes.
@@ -234,10 +234,10 @@ def withdraw(request: WorkerRequest, pk: int) -> HttpResponse:
         return render(request, "marketplace/people/withdraw.html", context)
     if request.POST.get("sure") != "yes":
         messages.error(request, _("Nothing was withdrawn. Tick the box to confirm."))
-        return HttpResponseRedirect(reverse("people_withdraw", args=[pk]), status=303)
+        return see_other("people_withdraw", pk)
     if people_groups.withdraw(membership=membership, by=WithdrawnBy.PERSON, at=clock.now()):
         messages.success(request, _("Your work is withdrawn."))
-    return HttpResponseRedirect(reverse("people_home"), status=303)
+    return see_other("people_home")
 
 
 # Done tasks on the home page; all are on their own page.
@@ -362,8 +362,8 @@ def next_task(request: WorkerRequest, pk: int) -> HttpResponse:
     except DomainError as error:
         messages.info(request, plainly(error))
     else:
-        return HttpResponseRedirect(reverse("people_task", args=[assignment.public_id]), status=303)
-    return HttpResponseRedirect(reverse("people_home"), status=303)
+        return see_other("people_task", assignment.public_id)
+    return see_other("people_home")
 
 
 def _own_task(request: WorkerRequest, public_id: str) -> Assignment:
@@ -412,7 +412,7 @@ def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
         messages.error(request, plainly(error))
     else:
         messages.success(request, _("Task returned. This has no disadvantage for you."))
-    return HttpResponseRedirect(reverse("people_home"), status=303)
+    return see_other("people_home")
 
 
 @require_GET

@@ -1,7 +1,7 @@
 """Pages on which workers request qualifications and take their tests."""
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -13,7 +13,7 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.pages.decorators import WorkerRequest, worker_required
+from marketplace.pages.decorators import WorkerRequest, see_other, worker_required
 from marketplace.pages.frames import FORM_MEDIA, form_rows
 from marketplace.questions import answers, forms
 from marketplace.questions.documents import FormQuestion, parse_question
@@ -104,7 +104,7 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
             messages.success(request, "You now have the qualification.")
         elif made.status == QualificationRequestStatus.PENDING:
             messages.success(request, "Qualification requested. The requester decides.")
-    return HttpResponseRedirect(request.path.removesuffix("/request"), status=303)
+    return see_other(request.path.removesuffix("/request"))
 
 
 @require_POST
@@ -116,7 +116,7 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     here = request.path.removesuffix("/test")
     if last is None or not qualification_type.test:
         messages.error(request, "You have not started this test.")
-        return HttpResponseRedirect(here, status=303)
+        return see_other(here)
     filled = forms.fill(_test(qualification_type).parts, request.POST.getlist)
     if filled.problems:
         return _page(request, qualification_type, filled=filled, status=400)
@@ -128,4 +128,4 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, "Test submitted.")
-    return HttpResponseRedirect(here, status=303)
+    return see_other(here)

@@ -22,7 +22,7 @@ from marketplace.errors import (
 )
 from marketplace.extensions import extensions
 from marketplace.models import Participation, Study
-from marketplace.pages.decorators import WorkerRequest, scope_required
+from marketplace.pages.decorators import WorkerRequest, scope_required, see_other
 from marketplace.pages.sessions import ENGLISH, begin_study_session
 from marketplace.services import studies
 from marketplace.services.assignments import progress_of
@@ -198,7 +198,7 @@ def screen(request: WorkerRequest, slug: str) -> HttpResponse:
         studies.consent(participation=participation, agrees=agrees, at=at)
     elif answer := request.POST.get("answer", ""):
         studies.answer(participation=participation, answer=answer, at=at)
-    return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+    return see_other(participation.study)
 
 
 @require_POST
@@ -208,7 +208,7 @@ def answer_attention_check(request: WorkerRequest, slug: str) -> HttpResponse:
     participation = _participation(request, slug)
     check = studies.due_check(participation, done=progress_of(participation).done)
     if check is None or request.POST.get("check") != str(check.pk):
-        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+        return see_other(participation.study)
     if text := request.POST.get("answer", ""):
         studies.answer_attention_check(
             participation=participation, check=check, text=text, at=clock.now()
@@ -225,9 +225,9 @@ def go_on(request: WorkerRequest, slug: str) -> HttpResponse:
 
 def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
     if studies.step_of(participation) != ScreeningStep.DONE:
-        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+        return see_other(participation.study)
     if _attention_check(participation) is not None:
-        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+        return see_other(participation.study)
     try:
         assignment = studies.next_assignment(participation=participation, at=clock.now())
     except NothingToAccept:
@@ -236,7 +236,7 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
     except DomainError as error:
         return _page(request, participation, problem=_in_words(error), status=403)
     target = assignment or participation.study
-    return HttpResponseRedirect(target.get_absolute_url(), status=303)
+    return see_other(target)
 
 
 @require_GET
