@@ -150,7 +150,7 @@ def send_again(request: OperatorRequest, pk: int) -> HttpResponse:
 def withdraw(request: OperatorRequest, pk: int, public_id: str) -> HttpResponse:
     """Withdraw a member's work, because the person asked for it."""
     members_of = Membership.objects.select_related("group", "worker")
-    membership = get_object_or_404(members_of, group=pk, worker__public_id=public_id)
+    membership = get_object_or_404(members_of, group__pk=pk, worker__public_id=public_id)
     success = (
         f"The work of {membership.worker.name} is withdrawn. "
         "Campaigns learn of it by their next sync."
@@ -214,7 +214,7 @@ def offer(request: OperatorRequest, pk: int) -> HttpResponse:
 @operator_page("POST")
 def close_offer(request: OperatorRequest, pk: int, offer_pk: int) -> HttpResponse:
     """Stop showing tasks to a group."""
-    offer = get_object_or_404(Offer.objects.select_related("group"), pk=offer_pk, group=pk)
+    offer = get_object_or_404(Offer.objects.select_related("group"), pk=offer_pk, group__pk=pk)
     action = "closed tasks of a group of people"
     success = "The group no longer sees these tasks. Begun tasks can be finished."
     with logged_with_message(request, action, offer.group.name, success):

@@ -180,7 +180,7 @@ def _text_read(invited: Invited, version: str) -> ConsentText | None:
 def agree(request: WorkerRequest, pk: int) -> HttpResponse:
     """Store a member's consent to a new version of the text."""
     mine = Membership.objects.select_related("group")
-    membership = get_object_or_404(mine, worker=request.worker, group=pk)
+    membership = get_object_or_404(mine, worker=request.worker, group__pk=pk)
     version = _text_read(Invited(membership.group), request.POST.get("version", ""))
     try:
         if request.POST.get("agree") != "yes" or version is None:
@@ -228,7 +228,7 @@ def letters(request: WorkerRequest) -> HttpResponse:
 def withdraw(request: WorkerRequest, pk: int) -> HttpResponse:
     """Say what a withdrawal does; a POST withdraws the member's work in a group."""
     mine = Membership.objects.select_related("group")
-    membership = get_object_or_404(mine, worker=request.worker, group=pk)
+    membership = get_object_or_404(mine, worker=request.worker, group__pk=pk)
     if request.method != "POST":
         context = {"membership": membership, "number": people_groups.work_in(membership).count()}
         return render(request, "marketplace/people/withdraw.html", context)

@@ -26,6 +26,7 @@ from tests.marketplace.factories import (
     make_study,
     make_worker,
 )
+from tests.marketplace.people import join, make_group
 from tests.servers import PATIENCE
 
 TARGET = "MTurkRequesterServiceV20170117"
@@ -72,6 +73,22 @@ def test_a_nul_in_an_address_finds_nothing(text):
         for name in ("q", "groupId", "page", "before"):
             assert staff.get(f"{path}?{name}={text}").status_code == 404
             assert worker.get(f"{path}?{name}={text}").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["groups/{}/agreement", "groups/{}/withdrawal", "next/{}"])
+def test_a_number_above_all_keys_finds_nothing_for_a_member(path):
+    assert join(make_group()).post(f"/home/{path.format('9' * 20)}").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["{}", "{}/members/A1/withdrawal", "{}/tasks/{}/close"])
+def test_a_number_above_all_keys_finds_nothing_for_an_operator(path):
+    number = "9" * 20
+
+    answer = operator().post(f"/operator/people/{path.format(number, number)}")
+
+    assert answer.status_code == 404
 
 
 @pytest.mark.django_db
