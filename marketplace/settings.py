@@ -47,6 +47,8 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL]
 
 INSTALLED_APPS = [
+    # Before the app whose command `createsuperuser` it replaces.
+    "marketplace",
     # For operators only. Requesters have keys, and workers have accounts of their own.
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -57,7 +59,6 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "shared.backups",
     "shared.second_factors",
-    "marketplace",
     # Studies at Prolific by its API; a marketplace works without it.
     "marketplace.panels",
 ]

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import migrations, models
 from django.utils import timezone
 
+from shared import user_names
 from shared.database.triggers import AppendOnly
 
 TEAM_CHANGES = AppendOnly(
@@ -127,10 +128,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunPython(TEAM_CHANGES.install, TEAM_CHANGES.remove),
-        # Names that differ only in case are the same, as in Django's lookup `iexact`.
-        migrations.RunSQL(
-            'CREATE UNIQUE INDEX user_name_once ON auth_user (UPPER(username))',
-            'DROP INDEX user_name_once',
-        ),
+        user_names.ONCE,
         migrations.RunPython(make_the_first_team, migrations.RunPython.noop),
     ]

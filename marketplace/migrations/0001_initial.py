@@ -8,13 +8,15 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
+from shared import user_names
+
 
 class Migration(migrations.Migration):
 
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('auth', '0012_alter_user_first_name_max_length'),
     ]
 
     operations = [
@@ -625,4 +627,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='transfer_is_positive'), models.CheckConstraint(condition=models.Q(('source', models.F('target')), _negated=True), name='transfer_goes_somewhere'), models.UniqueConstraint(condition=models.Q(('kind', 'reward')), fields=('assignment',), name='assignment_paid_once'), models.UniqueConstraint(condition=models.Q(('kind', 'bonus')), fields=('bonus',), name='bonus_paid_once')],
             },
         ),
+        user_names.ONCE,
     ]

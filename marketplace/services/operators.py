@@ -116,9 +116,9 @@ def operator_of(user: SignedIn) -> User:
     """
     operator = all_operators().filter(site_account__name=user.name).first()
     if operator is None and user.is_operator and settings.HAND_OVER_OPERATORS:
-        operator = all_operators().filter(username=user.name).first() or add_operator(
-            name=user.name
-        )
+        # Names that differ only in case are one name at both sites.
+        named = all_operators().filter(username__iexact=user.name)
+        operator = named.first() or add_operator(name=user.name)
     if operator is None:
         raise SignInRefused(
             f"No operator lets {user.name} of the requester site in. An operator can do this on "

@@ -6,13 +6,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.urls import reverse
 
 from marketplace import clock
 from marketplace.management.base import DomainCommand
-from marketplace.services.operators import noted
+from marketplace.services.operators import add_operator, noted
 from shared.second_factors.services import CodeRefused, remove_for_locked_out
 
 
@@ -50,13 +49,9 @@ class Command(DomainCommand):
         if operator is None:
             if new_password:
                 raise CommandError(f"No account is called {name!r}.")
-            operator = User(username=name, is_staff=True)
+            operator = add_operator(name=name)
         password = secrets.token_urlsafe(18)
         operator.set_password(password)
-        try:
-            operator.full_clean()
-        except ValidationError as error:
-            raise CommandError(f"{name!r}: {' '.join(error.messages)}") from error
         operator.save()
         made = {
             "name": name,

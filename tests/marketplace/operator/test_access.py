@@ -149,6 +149,14 @@ def test_the_page_afterwards_is_one_of_this_site(page):
     assert arrive(client, text_for(state_of(client, page))).url == "/operator/"
 
 
+def test_an_operator_whose_name_differs_only_in_case_is_the_same_here():
+    client, karin = Client(), add_operator(name="Karin")
+
+    arrive(client, text_for(state_of(client)))
+
+    assert client.get("/operator/").wsgi_request.user == karin
+
+
 def test_elsewhere_an_operator_allows_each_account(settings):
     settings.HAND_OVER_OPERATORS = False
     client, root = Client(), Client()

@@ -190,12 +190,24 @@ def test_a_second_operator_sets_a_password_by_a_link_that_works_once(root):
     assert logged() == ["operator root added an operator ada"]
 
 
-@pytest.mark.parametrize("name", ["root", "two words", "", "x" * 151])
+@pytest.mark.parametrize("name", ["root", "ROOT", "two words", "", "x" * 151])
 def test_a_name_that_is_taken_or_odd_is_refused(root, name):
     answer = sign_in().post("/operator/operators", {"name": name})
 
     assert answer.status_code == 400
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("marketplace_operator", "ROOT"),
+        ("createsuperuser", "--noinput", "--username=ROOT", "--email=root@example.org"),
+    ],
+)
+def test_no_command_makes_an_operator_whose_name_differs_only_in_case(root, command):
+    with pytest.raises(CommandError, match="already exists|perhaps with other capitals"):
+        call_command(*command)
 
 
 def test_a_removed_operator_is_signed_out_and_cannot_come_back(root):
