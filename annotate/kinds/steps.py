@@ -18,6 +18,7 @@ from accounts.models import Team
 from annotate.models import CaptionSet, Release, Selection
 from corpora.reading.json_files import is_number
 from shared.number_fields import HOW, AmountField, WholeNumberField
+from shared.text_areas import TextArea
 
 # More digits would not be rounded exactly.
 MOST_AMOUNT = Decimal(10**15)
@@ -52,8 +53,7 @@ class Text(FileField, forms.CharField):
         super().__init__(max_length=max_length, error_messages=errors, **options)
 
     def as_value(self, cleaned: Any) -> str:
-        # An empty text can differ from the default. Browsers end lines with CR LF.
-        return str(cleaned).replace("\r\n", "\n")
+        return str(cleaned)  # An empty text can differ from the default.
 
 
 class Choice(FileField, forms.ChoiceField):
@@ -207,7 +207,7 @@ class Lines(FileField, forms.CharField):
     """A list of texts, one on each line."""
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("widget", forms.Textarea(attrs={"rows": 3}))
+        options.setdefault("widget", TextArea(attrs={"rows": 3}))
         super().__init__(required=False, strip=False, **options)
 
     def as_text(self, value: Any) -> str:

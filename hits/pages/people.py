@@ -39,6 +39,7 @@ from hits.pages.sync_states import sync_state
 from hits.reconcile.withdraw import people_missing
 from shared.environment import LOOPBACK_HOSTS
 from shared.number_fields import WholeNumberField
+from shared.text_areas import TextArea
 
 MOST = 2**31 - 1
 # In place of a name that tells people nothing: of the first team, or of an account.
@@ -71,7 +72,7 @@ class GroupForm(forms.Form):
     purpose = forms.CharField(
         label="Purpose",
         max_length=4000,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=TextArea(attrs={"rows": 4}),
         help_text="What people do, and what their work is used for.",
     )
     contact = forms.CharField(
@@ -82,7 +83,7 @@ class GroupForm(forms.Form):
     consent = forms.CharField(
         label="Consent text",
         max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 12}),
+        widget=TextArea(attrs={"rows": 12}),
         help_text="A sample, which only your own institution can approve. Everybody agrees to it "
         "before the first task.",
     )
@@ -100,7 +101,7 @@ class AddressesForm(forms.Form):
     addresses = forms.CharField(
         label="E-mail addresses",
         max_length=200_000,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        widget=TextArea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="Separated by spaces, commas or lines.",
     )
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from accounts.pages.signed_in import posted
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
 from annotate.kinds.wording import in_language
@@ -37,26 +38,23 @@ def told(request: HttpRequest, slug: str) -> HttpResponse:
         worker = told_worker(campaign, request.GET.get("key", ""))
     except Worker.DoesNotExist as error:
         raise Http404("There is no such page.") from error
-    if request.method == "POST":
-        return _appeal(request, campaign, worker)
     with in_language(campaign.config.language):
-        response = render(request, "hits/told.html", _context(campaign, worker))
+        form = AppealForm(posted(request))
+        if form.is_valid():
+            # The page shows if there is an appeal already, or if the exclusion has ended.
+            with suppress(CannotAppeal):
+                record_appeal(
+                    campaign=campaign,
+                    worker=worker,
+                    text=form.cleaned_data["text"],
+                    actor=None,
+                    at=timezone.now(),
+                )
+            return redirect(told_url(campaign, worker))
+        context = {**_context(campaign, worker), "form": form}
+        status = 422 if form.errors else 200
+        response = render(request, "hits/told.html", context, status=status)
     return framed(response, endpoint_of(campaign.endpoint))
-
-
-def _appeal(request: HttpRequest, campaign: Campaign, worker: Worker) -> HttpResponse:
-    form = AppealForm(request.POST)
-    if form.is_valid():
-        # The page shows if there is an appeal already, or if the exclusion has ended.
-        with suppress(CannotAppeal):
-            record_appeal(
-                campaign=campaign,
-                worker=worker,
-                text=form.cleaned_data["text"],
-                actor=None,
-                at=timezone.now(),
-            )
-    return redirect(told_url(campaign, worker))
 
 
 def _context(campaign: Campaign, worker: Worker) -> dict[str, Any]:

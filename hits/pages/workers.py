@@ -30,6 +30,7 @@ from qualcontrol.pages.forms import ReasonForm
 from qualcontrol.queries.workers import known_workers, worker_summaries
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview, reinstate_worker
 from shared.number_fields import AmountField
+from shared.text_areas import TextArea
 
 MOST_SELECTED = 200
 
@@ -45,7 +46,7 @@ class BonusForm(forms.Form):
     )
     reason = forms.CharField(
         max_length=1024,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=TextArea(attrs={"rows": 3}),
         help_text="The worker reads this text word for word.",
     )
     key = forms.SlugField(max_length=40, widget=forms.HiddenInput)
@@ -57,7 +58,7 @@ class MessageForm(forms.Form):
     subject = forms.CharField(max_length=MOST_SUBJECT)
     text = forms.CharField(
         max_length=MOST_TEXT,
-        widget=forms.Textarea(attrs={"rows": 8}),
+        widget=TextArea(attrs={"rows": 8}),
         help_text="The marketplace sends it. Workers do not see each other.",
     )
     key = forms.SlugField(max_length=40, widget=forms.HiddenInput)

@@ -19,6 +19,7 @@ from leaderboard.services.challenges import (
 )
 from leaderboard.templatetags.leaderboard import metric_name
 from shared.number_fields import WholeNumberField
+from shared.text_areas import TextArea
 
 MINUTES = "%Y-%m-%d %H:%M"
 EXAMPLE = "Such as 2027-01-31 12:00."
@@ -41,7 +42,7 @@ class SubmissionForm(forms.Form):
     training_data = forms.CharField(
         max_length=2000,
         label="Training data",
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=TextArea(attrs={"rows": 3}),
         help_text="All data that your model was trained on. Shown on the board.",
     )
     file = forms.FileField(
@@ -105,13 +106,13 @@ class ChallengeForm(LimitsForm):
         max_length=10_000,
         required=False,
         label="What to do",
-        widget=forms.Textarea(attrs={"rows": 5}),
+        widget=TextArea(attrs={"rows": 5}),
         help_text="Shown to submitters. Empty lines make paragraphs.",
     )
     plain_data = forms.CharField(
         max_length=2000,
         label="Training data of the plain track",
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=TextArea(attrs={"rows": 2}),
         help_text="The image captions that methods of this track may be trained on.",
     )
     has_extra_track = forms.BooleanField(

@@ -25,6 +25,7 @@ from marketplace.services.people_groups import MOST_SHARE, GroupPlan
 from marketplace.services.workers import MOST_APPROVED, profile_columns
 from shared.number_fields import AmountField, WholeNumberField
 from shared.second_factors.pages import SignInCodeForm
+from shared.text_areas import TextArea
 
 MOST_NEW_WORKERS = 100
 # The newest groups that a study can be made of; older ones have hardly any open HITs.
@@ -103,7 +104,7 @@ class NewWorkersForm(forms.Form):
     names = forms.CharField(
         label="Names, one on each line",
         max_length=MOST_NEW_WORKERS * (LONGEST_NAME + 2),
-        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        widget=TextArea(attrs={"rows": 4, "spellcheck": "false"}),
         help_text=f"At most {MOST_NEW_WORKERS}. Each person gets a sign-in link of their own.",
     )
     country = _country_field()
@@ -221,7 +222,7 @@ class GroupForm(_LanguageForm):
     purpose = forms.CharField(
         label="Purpose",
         max_length=4000,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=TextArea(attrs={"rows": 4}),
         help_text="What people do, and what their work is used for.",
     )
     contact = forms.CharField(
@@ -230,7 +231,7 @@ class GroupForm(_LanguageForm):
     consent = forms.CharField(
         label="Consent text",
         max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 10}),
+        widget=TextArea(attrs={"rows": 10}),
         help_text="Each person agrees to it before the first task. A changed text is a new "
         "version, and everybody is asked again.",
     )
@@ -249,7 +250,7 @@ class AddressesForm(forms.Form):
     addresses = forms.CharField(
         label="E-mail addresses",
         max_length=200_000,
-        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        widget=TextArea(attrs={"rows": 5, "spellcheck": "false"}),
         help_text=f"At most {MOST_ADDRESSES}, separated by spaces, commas or lines. Addresses that "
         "are on the list already get no second mail.",
     )
@@ -290,7 +291,7 @@ class LayoutForm(forms.Form):
     requester = forms.ModelChoiceField(Requester.objects.order_by("name"))
     name = forms.CharField(max_length=100)
     page = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
+        widget=TextArea(attrs={"rows": 12, "spellcheck": "false"}),
         help_text="HTML with placeholders such as ${name}, which HITLayoutParameters fill.",
     )
     frame_height = WholeNumberField(

@@ -12,13 +12,14 @@ from marketplace.panels.panel import DEVICES, FAILED_CHECK, LEAST_REJECTION, REJ
 from marketplace.panels.services import submissions
 from marketplace.panels.services.studies import MOST_PLACES
 from shared.number_fields import AmountField, WholeNumberField
+from shared.text_areas import TextArea
 
 
 class LinesField(forms.CharField):
     """A text of several lines; its value is a list of what `read` makes of each."""
 
     def __init__(self, read: Callable[[str], Any], **options: Any) -> None:
-        options.setdefault("widget", forms.Textarea(attrs={"rows": 3}))
+        options.setdefault("widget", TextArea(attrs={"rows": 3}))
         super().__init__(required=False, **options)
         self.read = read
 
@@ -70,7 +71,7 @@ SCREENING = (
 class PanelPlanForm(forms.Form):
     description = forms.CharField(
         max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 5}),
+        widget=TextArea(attrs={"rows": 5}),
         help_text="Participants read it at the panel before they take a place.",
     )
     reward = AmountField(
@@ -90,7 +91,7 @@ class PanelPlanForm(forms.Form):
     )
     filters = LinesField(
         _filter,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        widget=TextArea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text="One on each line, by the panel's ids: fluent-languages = 19, 20. A range is "
         "age = 18..65.",
     )
@@ -103,7 +104,7 @@ class PanelPlanForm(forms.Form):
         label="Consent text",
         required=False,
         max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=TextArea(attrs={"rows": 4}),
         help_text="Shown before the first HIT. Empty if the panel asks for consent.",
     )
     no_consent_code = forms.CharField(
@@ -184,7 +185,7 @@ class RejectionForm(forms.Form):
     reason = forms.CharField(
         label="Reason that the participant reads",
         max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=TextArea(attrs={"rows": 3}),
         help_text=f"At least {LEAST_REJECTION} characters.",
     )
 

@@ -12,6 +12,7 @@ from corpora.selection.domains import DEFAULT_PRESET, PRESETS
 from qualcontrol.models import Verdict
 from qualcontrol.services.releasing import name_refusal
 from shared.number_fields import NumberField, WholeNumberField
+from shared.text_areas import TextArea
 
 OTHER = "other"
 
@@ -79,7 +80,7 @@ class AppealForm(forms.Form):
     """What an excluded worker wrote."""
 
     text = forms.CharField(
-        label="What the worker wrote", max_length=5000, widget=forms.Textarea(attrs={"rows": 3})
+        label="What the worker wrote", max_length=5000, widget=TextArea(attrs={"rows": 3})
     )
 
 
@@ -88,7 +89,7 @@ class AnswerForm(forms.Form):
 
     answer = forms.CharField(
         max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=TextArea(attrs={"rows": 3}),
         help_text="Workers who appealed on the page about their work read it there. To others, "
         "send it yourself, the way they wrote to you.",
     )
@@ -151,7 +152,7 @@ class RejectionForm(forms.Form):
 
     reason = forms.CharField(
         max_length=1024,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=TextArea(attrs={"rows": 3}),
         help_text="The worker reads this text word for word.",
         error_messages={"required": "Enter a reason: the worker has a right to know it."},
     )

@@ -25,6 +25,7 @@ from annotate.kinds.steps import (
 )
 from annotate.models import CaptionSet
 from corpora.language.text import MOST_WORDS, CaptionRules
+from shared.text_areas import TextArea
 
 _UP_TO_BAR = r"((?:[^\\|]|\\.?)*)\|"
 
@@ -195,7 +196,7 @@ INSTRUCTIONS = StepFields(
             label="Introduction",
             max_length=2000,
             required=False,
-            widget=forms.Textarea(attrs={"rows": 3}),
+            widget=TextArea(attrs={"rows": 3}),
             help_text="Above the rules.",
         ),
         "instructions__rules": Lines(

@@ -11,6 +11,7 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.campaign_files import CampaignFileError, parse_plan, parse_toml
 from corpora.reading.files import MalformedFile, decoded
+from shared.text_areas import TextArea
 
 # What the validator says, and what pages say; the first that fits.
 WORDS = [
@@ -67,7 +68,7 @@ class CampaignFileForm(forms.Form):
         label="Or paste the file's text",
         max_length=MOST_BYTES,
         strip=False,
-        widget=forms.Textarea(attrs={"rows": 16, "spellcheck": "false", "class": "code"}),
+        widget=TextArea(attrs={"rows": 16, "spellcheck": "false", "class": "code"}),
     )
 
     def clean(self) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import proposed_hit, value_at
 from annotate.services.names import address_of
 from corpora.language.languages import LANGUAGES
+from shared.text_areas import TextArea
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,7 @@ class InstructionsForm(StepForm):
     hit__description = Text(
         label="Description in the marketplace's list",
         max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 2}),
+        widget=TextArea(attrs={"rows": 2}),
         error_messages={"required": "Enter one or two sentences about the task."},
     )
     hit__keywords = Text(

@@ -160,6 +160,28 @@ def test_an_excluded_worker_appeals_and_reads_the_answer(client, campaign, worke
     assert "All your answers are used." in page
 
 
+@pytest.mark.parametrize("text", ["Again.\r\n" * 700 + "x" * 100, "x" * 5001, " "])
+def test_an_appeal_that_the_text_area_lets_through_is_stored_and_others_are_kept(
+    client, campaign, worker, text
+):
+    respond(campaign, worker, "Swept away")
+    exclude_worker(campaign=campaign, worker=worker, reason="copies", actor=None, at=NOON)
+    parts = urlsplit(told_url(campaign, worker))
+
+    answer = client.post(f"{parts.path}?{parts.query}", {"text": text})
+
+    stored = list(Appeal.objects.values_list("text", flat=True))
+    area = BeautifulSoup(answer.content, "lxml").find("textarea")
+    if "Again" in text:
+        assert stored == [text.replace("\r\n", "\n")]
+        assert answer.status_code == 302
+    else:
+        assert stored == []
+        assert answer.status_code == 422
+        assert area["aria-invalid"] == "true"
+        assert area.text == text
+
+
 @pytest.mark.parametrize("campaign", ["de"], indirect=True)
 def test_a_worker_is_told_in_the_language_of_the_campaign(client, campaign, worker):
     respond(campaign, worker, "Auto, Straße", "a list of keywords, not a sentence (see the rules)")
