@@ -252,7 +252,8 @@ def image_paths(images: Table) -> dict[Any, str]:
     or a file's name for that of a folder, these files are in folders with the ids. Then so are
     files that are in a folder with a number.
     """
-    names = {key: _inside(name) for key, name in images.values("image_id", "file_name")}
+    named = images.values("image_id", "file_name")
+    names = {key: _inside(name) or str(key) for key, name in named}
     folded = {key: PurePosixPath(normalize("NFC", name).casefold()) for key, name in names.items()}
     often = Counter(folded.values())
     folders = {folder for path in folded.values() for folder in path.parents}

@@ -16,6 +16,7 @@ from annotate.exports.tables import Column, Table, Type
         ("3/a.jpg", "3/A.jpg", "1/3/a.jpg"),
         ("trip", "trip/1.jpg", "other.jpg"),
         ("Trip", "trip/day/1.jpg", "other.jpg"),
+        ("..", "/", "other.jpg"),
     ],
 )
 def test_no_image_takes_the_place_of_another(names):
