@@ -29,7 +29,11 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     """A release, with the URLs of its files."""
 
     campaign = serializers.CharField(source="campaign.slug", read_only=True)
-    images = serializers.IntegerField(source="image_count", read_only=True)
+    images = serializers.IntegerField(
+        source="image_count",
+        read_only=True,
+        help_text="number of its images, or of its captions or regions if it is about those",
+    )
     hidden = serializers.JSONField(
         read_only=True, allow_null=True, help_text="which images' captions are not in the files"
     )

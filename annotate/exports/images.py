@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from django.conf import settings
+from django.db.models import Count, Q
 
 from annotate.exports.provenance import Licence, licence, license_name
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
@@ -190,10 +191,11 @@ def keywords_file(release: Release) -> Iterator[str]:
     yield "\n"
 
 
-def without_licence(release: Release) -> int:
-    """Number of the release's images whose licence is not known."""
-    unknown = release.images.filter(record__license_url="")
-    return unknown.values("task__image_id").distinct().count()
+def without_licence(release: Release) -> dict[str, int]:
+    """The number of `images` of the release, and of those whose licence is `unknown`."""
+    images = Count("task__image_id", distinct=True)
+    no_licence = Count("task__image_id", filter=Q(record__license_url=""), distinct=True)
+    return release.images.aggregate(images=images, unknown=no_licence)
 
 
 def licences_of(release: Release) -> list[Licence]:

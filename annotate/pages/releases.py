@@ -81,7 +81,11 @@ def release_page(request: HttpRequest, name: str) -> HttpResponse:
 def _hidden(release: Release) -> dict[str, Any]:
     """How many images have hidden captions, and who exported them."""
     return {
-        "hidden_count": release.images.filter(is_hidden=True).count(),
+        # An image may have several regions.
+        "hidden_count": release.images.filter(is_hidden=True)
+        .values("task__image_id")
+        .distinct()
+        .count(),
         "hidden_exports": release.hidden_exports.select_related("actor"),
     }
 

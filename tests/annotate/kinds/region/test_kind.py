@@ -231,6 +231,22 @@ def test_regions_json_is_in_cocos_form(release, tmp_path):
     assert (last["image_id"], last["region_id"], last["bbox"]) == (2, 3, None)
 
 
+def test_the_pages_of_releases_do_not_take_regions_for_images(release, client):
+    for item in release.images.all():
+        item.is_hidden, item.record["license_url"] = True, ""
+        item.save()
+    release.hidden = {"splits": ["val"]}
+    release.save()
+    client.force_login(UserFactory(team=release.team))
+
+    page = " ".join(client.get("/releases/r1/").content.decode().split())
+
+    assert "<span>3 regions</span>" in page
+    assert "The captions of 2 images are hidden" in page
+    assert "The licence of 2 of 2 images is not known" in page
+    assert ">3 regions</td>" in " ".join(client.get("/releases/").content.decode().split())
+
+
 def test_regions_json_tells_classes_of_two_datasets_with_the_same_number_apart(image, make):
     dog = box(image, "Dog", INNER).object_class
     bridge = ClassFactory(name="Bridge", label=dog.label, team=TeamFactory())
