@@ -1,7 +1,6 @@
 """Pages about a campaign's payments: bonuses, messages to workers, statements, held payments with
 the submitted answers, and rejections."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,6 +26,8 @@ from annotate.kinds import KINDS
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Worker
 from corpora.errors import DomainError
+from corpora.reading.files import MalformedFile, decoded
+from corpora.reading.tables import CsvFile
 from hits.models import Bonus, MessageStatus
 from hits.queries.costs import spend
 from hits.queries.pay import answer_held, held_of, statements
@@ -70,21 +71,16 @@ class BonusFileForm(forms.Form):
     def clean(self) -> dict[str, object]:
         """Set `wishes` to what the file asks for."""
         values = super().clean() or {}
-        file, text = values.get("file"), values.get("text", "")
-        if file is not None:
-            if file.size > MOST_BYTES:
-                raise forms.ValidationError(
-                    f"The file is too large: at most {MOST_BYTES // 1000} kB."
-                )
-            try:
-                text = file.read().decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise forms.ValidationError("The file is not text in UTF-8.") from error
-        if not str(text).strip():
-            raise forms.ValidationError("Choose a CSV file.")
+        file, name, text = values.get("file"), "The text", values.get("text", "")
+        if file is not None and file.size > MOST_BYTES:
+            raise forms.ValidationError(f"The file is too large: at most {MOST_BYTES // 1000} kB.")
         try:
-            values["wishes"] = read_bonuses(str(text))
-        except BonusFileRefused as error:
+            if file is not None:
+                name, text = file.name, decoded(file.name, file.read())
+            if not text.strip():
+                raise forms.ValidationError("Choose a CSV file.")
+            values["wishes"] = read_bonuses(name, text)
+        except MalformedFile as error:
             raise forms.ValidationError(str(error)) from error
         return values
 
@@ -182,48 +178,39 @@ MOST_LINES = 2_000
 NAMES = ("worker", "amount", "reason")
 
 
-class BonusFileRefused(DomainError):
-    """The file cannot be used; the message says which line is wrong."""
-
-
-def read_bonuses(text: str) -> list[Wish]:
-    """The bonuses in the text. Raises BonusFileRefused."""
-    if "\0" in text:
-        raise BonusFileRefused("This is not a CSV file: it has a NUL character.")
-    try:
-        lines = list(csv.reader(StringIO(text.lstrip("\ufeff")), strict=True))
-    except csv.Error as error:
-        raise BonusFileRefused(f"This is not a CSV file: {error}.") from error
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if any(line)]
-    if not numbered or tuple(cell.strip().lower() for cell in numbered[0][1]) != NAMES:
-        raise BonusFileRefused(f"The first line must be: {','.join(NAMES)}")
-    if len(numbered) > MOST_LINES + 1:
-        raise BonusFileRefused(f"A file has at most {MOST_LINES:,} bonuses. Split it.")
+def read_bonuses(name: str, text: str) -> list[Wish]:
+    """The bonuses in the text of a CSV file. Raises MalformedFile."""
+    table = CsvFile(name, StringIO(text, newline=""))
+    rows = (row for row in table.rows if any(row))
+    if tuple(cell.strip().lower() for cell in next(rows, [])) != NAMES:
+        raise table.wrong(f"the first line must be {','.join(NAMES)}")
     seen: dict[Wish, int] = {}
-    for number, line in numbered[1:]:
-        wish = _wish(number, line)
+    for row in rows:
+        if len(seen) == MOST_LINES:
+            raise table.wrong(f"a file has at most {MOST_LINES:,} bonuses; split it")
+        wish = _wish(table, row)
         if wish in seen:
-            raise BonusFileRefused(f"Lines {seen[wish]} and {number} are the same.")
-        seen[wish] = number
+            raise table.wrong(f"the same as line {seen[wish]}")
+        seen[wish] = table.line
     if not seen:
-        raise BonusFileRefused("The file has no bonuses below its first line.")
+        raise table.wrong("there are no bonuses below the first line")
     return list(seen)
 
 
-def _wish(number: int, line: list[str]) -> Wish:
-    if len(line) != len(NAMES):
-        raise BonusFileRefused(f"Line {number} has {len(line)} cells instead of {len(NAMES)}.")
-    worker, amount, reason = (cell.strip() for cell in line)
+def _wish(table: CsvFile, row: list[str]) -> Wish:
+    if len(row) != len(NAMES):
+        raise table.wrong_length(row, len(NAMES))
+    worker, amount, reason = (cell.strip() for cell in row)
     try:
         dollars: Decimal = AmountField().clean(amount.removeprefix("$"))
     except ValidationError as error:
-        raise BonusFileRefused(f"Line {number}: {amount!r:.40} is not an amount. {HOW}") from error
+        raise table.wrong(f"{amount!r:.40} is not an amount. {HOW}") from error
     if not 0 < dollars <= MOST or dollars != round(dollars, 2):
-        raise BonusFileRefused(f"Line {number}: a bonus is $0.01 to ${MOST:,}, in whole cents.")
+        raise table.wrong(f"a bonus is $0.01 to ${MOST:,}, in whole cents")
     if not worker or not reason:
-        raise BonusFileRefused(f"Line {number} lacks the worker or the reason.")
+        raise table.wrong("the worker or the reason is missing")
     if len(reason) > 1024:
-        raise BonusFileRefused(f"Line {number}: the reason has more than 1,024 characters.")
+        raise table.wrong("the reason has more than 1,024 characters")
     return Wish(worker, round(dollars, 2), reason_sent(reason))
 
 

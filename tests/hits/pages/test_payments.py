@@ -9,8 +9,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotate.models import ResponseStatus
+from corpora.reading.files import MalformedFile
 from hits.models import AssignmentStatus, Bonus, MessageRecipient, WorkerMessage
-from hits.pages.payments import BonusFileRefused, read_bonuses, written
+from hits.pages.payments import read_bonuses, written
 from hits.queries.settled import campaigns_to_sync
 from hits.services.bonuses import BonusNotPossible, Wish, key_of_wishes, plan_bonuses
 from hits.services.messages import MessageNotPossible, plan_message
@@ -55,7 +56,7 @@ def upload(text):
         ("", "first line"),
         ("W-1,2,thanks\n", "first line"),
         (HEAD, "no bonuses"),
-        (HEAD + "W-1,2\n", "Line 2 has 2 cells"),
+        (HEAD + "W-1,2\n", ":2: 3 fields are expected"),
         (HEAD + "W-1,two,thanks\n", "not an amount"),
         (HEAD + "W-1,NaN,thanks\n", "not an amount"),
         (HEAD + "W-1,-1,thanks\n", "whole cents"),
@@ -64,29 +65,30 @@ def upload(text):
         (HEAD + 'W-1,"1,50",thanks\n', "not an amount"),
         (HEAD + "W-1,1000000,thanks\n", "whole cents"),
         (HEAD + "W-1,0.005,thanks\n", "whole cents"),
-        (HEAD + "W-1,1,\n", "lacks"),
-        (HEAD + "W-1,1,a\n\nW-1,1.00,a\n", "Lines 2 and 4 are the same"),
-        (HEAD + '"W-1,1,a\n', "not a CSV file"),
+        (HEAD + "W-1,1,\n", "is missing"),
+        (HEAD + "W-1,1,a\n\nW-1,1.00,a\n", ":4: the same as line 2"),
+        (HEAD + '"W-1,1,a\n', "never closed"),
         (HEAD + "W-1,1," + "a" * 1025, "1,024"),
-        (HEAD + "W-1\0,1,thanks\n", "NUL character"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_line(text, message):
-    with pytest.raises(BonusFileRefused, match=message):
-        read_bonuses(text)
+    with pytest.raises(MalformedFile, match=message):
+        read_bonuses("bonuses.csv", text)
 
 
 def test_a_file_that_is_written_as_it_was_read_is_equal():
-    wishes = read_bonuses('\ufeffWorker,Amount,Reason\nW-1,$1.5,=thanks\nW-2,2,"a, b\r\nc"\n')
+    wishes = read_bonuses(
+        "bonuses.csv", 'Worker,Amount,Reason\nW-1,$1.5,=thanks\nW-2,2,"a, b\r\nc"\n'
+    )
 
     assert wishes == [Wish("W-1", Decimal("1.50"), "=thanks"), Wish("W-2", Decimal(2), "a, b\nc")]
-    assert read_bonuses(written(wishes)) == wishes
+    assert read_bonuses("bonuses.csv", written(wishes)) == wishes
 
 
 @pytest.mark.django_db
 def test_bonuses_of_a_file_are_shown_then_planned_once(client, user, campaign):
     one, two = worker_of(campaign), worker_of(campaign)
-    text = f"{HEAD}{one},1.00,Many good captions\n{two},0.50,Some good captions\n"
+    text = f"\ufeff{HEAD}{one},1.00,Many good captions\n{two},0.50,Some good captions\n"
 
     shown = client.post("/campaigns/pilot/pay/bonuses/", {"file": upload(text)})
     assert not Bonus.objects.exists()
