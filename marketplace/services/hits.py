@@ -235,9 +235,10 @@ def _refuse_counted_by_type(hit: Hit, hit_type: HitType) -> None:
 
 def lock(hit: Hit) -> Hit:
     """Lock the HIT until the caller's transaction ends; return it as it is now."""
-    # No lock of its key: rows that refer to the HIT can be added by those who hold other locks.
+    # No lock of its key: rows that refer to the HIT can be added by those who hold other locks. No
+    # join with the type: if that has changed while this waited, PostgreSQL would find no row.
     rows = Hit.objects.select_for_update(of=("self",), no_key=True)
-    return rows.select_related("hit_type", "requester").get(pk=hit.pk)
+    return rows.select_related("requester").get(pk=hit.pk)
 
 
 def _refuse_disposed(hit: Hit) -> None:

@@ -435,6 +435,21 @@ def test_a_bonus_does_not_wait_for_who_holds_its_hit(paid_beside):
 
 
 @needs_row_locks
+def test_a_hit_whose_type_changes_meanwhile_is_extended():
+    requester = make_requester()
+    hit = make_hit(make_hit_type(requester))
+    dearer = make_hit_type(requester, reward=Decimal("0.50"))
+
+    while_open(
+        lambda: hits.change_type(hit=hit, hit_type=dearer, at=NOON),
+        lambda: hits.add_assignments(hit=hit, count=1, at=NOON),
+    )
+
+    check_books(hit)
+    assert (hit.hit_type, hit.max_assignments) == (dearer, 2)
+
+
+@needs_row_locks
 def test_a_policy_waits_for_a_bonus_of_its_worker():
     """Both lock the worker first."""
     policy = {
