@@ -128,7 +128,10 @@ def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str,
     ]
     # If another transaction creates the same account at this moment, its account is used.
     WorkerAccount.objects.bulk_create(accounts, ignore_conflicts=True)
-    return known_ids | known_workers(endpoint=endpoint, marketplace_ids=new)
+    known_ids |= known_workers(endpoint=endpoint, marketplace_ids=new)
+    if unused := {worker.pk for worker in workers}.difference(known_ids.values()):
+        Worker.objects.filter(pk__in=unused).delete()
+    return known_ids
 
 
 def known_workers(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:

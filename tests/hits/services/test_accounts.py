@@ -1,14 +1,17 @@
-"""One's own marketplace gets another address, and its campaigns go along."""
+"""Accounts at a marketplace: created once, and taken along to the marketplace's new address."""
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
-from annotate.models import Response
+from annotate.models import Response, Worker
 from hits.models import WorkerAccount
 from hits.reconcile.reconciler import reconcile
+from hits.services.accounts import workers_for
 from tests.factories import make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import MarketplaceProcess
+from tests.races import just_before
 
 pytestmark = pytest.mark.django_db
 OLD = "https://old.example.org"
@@ -38,6 +41,18 @@ def test_a_campaign_continues_at_the_marketplaces_new_address(
 
     assert Response.objects.filter(campaign=campaign).count() == 2
     assert set(WorkerAccount.objects.values_list("endpoint", flat=True)) == {marketplace.url}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_of_two_that_create_an_account_at_once_one_leaves_no_worker_behind():
+    def create():
+        return workers_for(endpoint="local", marketplace_ids=["AONE"])
+
+    with just_before('INSERT INTO "hits_workeraccount"', create):
+        found = create()
+
+    assert found == {"AONE": Worker.objects.get().pk}
 
 
 def test_another_marketplace_is_refused(marketplace, requester, settings):
