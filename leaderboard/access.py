@@ -47,7 +47,7 @@ def submitter_of(user: Any) -> Submitter | None:
 def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
     """The challenges that the user may see: everybody sees them from their opening on, and a
     member of their team before it."""
-    challenges = Challenge.objects.select_related("release")
+    challenges = Challenge.objects.select_related("release__campaign")
     return challenges.opened(at) if submitter_of(user) else challenges.shown_to(user, at)
 
 

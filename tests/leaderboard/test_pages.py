@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotate.models import ReleasedCaption, Role
+from annotate.models import Campaign, ReleasedCaption, Role
 from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import LONG, board_of
 from leaderboard.services.scoring import take
@@ -290,6 +290,16 @@ def test_a_submitter_submits_on_the_page_and_sees_limits_and_the_reset(client, c
     assert "2 left now.</strong> Used 1 of 3 today and 1 of 5 in total." in after
     assert "The count of the day starts again on" in after
     assert "waits to be scored" in after
+
+
+def test_a_challenge_about_regions_does_not_call_them_images(client, challenge):
+    Campaign.objects.update(kind="region")
+    client.force_login(make_submitter())
+
+    page = client.get("/challenges/kites/").content.decode()
+
+    assert "Write one caption for each of 12 regions." in page
+    assert "Download the list of regions" in page
 
 
 def test_a_submission_that_waits_says_how_many_are_before_it(client, challenge, results):
