@@ -1,8 +1,8 @@
 """Combine several workers' answers: decide which links hold, and the kinds of the other words.
 
 Each (word, box) pair is a yes-or-no question, which every worker of the caption answered by linking
-the two or not. The kind of a word without a box is another question. Only pairs that somebody
-linked are considered, because all workers agree about the others. Votes are counted, and weighted
+the two or not, for the words and the boxes that somebody linked; all workers agree about the
+others. The kind of a word without a box is another question. Votes are counted, and weighted
 with the error rates of the model of A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of
 Observer Error-Rates Using the EM Algorithm", Applied Statistics 28(1), 1979, 20-28.
 
