@@ -7,8 +7,9 @@ the width of a phone.
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ VARIABLES = {
 }
 INCHES = (4.4, 3.1)
 DOTS_PER_INCH = 200
+FONT = "DejaVu Sans"
 STYLE: Any = {
-    "font.family": "DejaVu Sans",
+    "font.family": FONT,
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.edgecolor": MUTED,
@@ -146,9 +148,25 @@ def rank_axes(axes: "Axes") -> None:
 
 
 def shortened(name: str) -> str:
-    """A name that fits a legend, which leaves out labels that begin with an underscore."""
-    name = f" {name}" if name.startswith("_") else name
     return name if len(name) <= 34 else f"{name[:33]}…"
+
+
+def label_of(name: str) -> str:
+    """A name for a legend, which leaves out labels that begin with an underscore. Characters that
+    the font does not have, such as Japanese ones, are escaped, so that names stay different."""
+    known = _characters()
+    drawn = "".join(
+        c if ord(c) in known else c.encode("ascii", "backslashreplace").decode() for c in name
+    )
+    return shortened(f" {drawn}" if drawn.startswith("_") else drawn)
+
+
+@cache
+def _characters() -> Mapping[int, int]:
+    from matplotlib.font_manager import findfont
+    from matplotlib.ft2font import FT2Font
+
+    return FT2Font(findfont(FONT)).get_charmap()
 
 
 def files_of(name: str, figure: "Figure") -> Files:

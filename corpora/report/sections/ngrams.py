@@ -97,7 +97,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
             hatch=drawing.HATCHES[key],
             edgecolor="white",
             linewidth=0,
-            label=drawing.shortened(numbers["names"][key]),
+            label=drawing.label_of(numbers["names"][key]),
         )
     axes.set_xticks(range(1, LONGEST + 1))
     axes.grid(axis="x", visible=False)

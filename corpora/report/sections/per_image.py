@@ -86,7 +86,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
 def _bars(axes: Any, most: int, key: str, dataset: str, counted: Numbers) -> Any:
     """Bars, or an outline for the second dataset, so that both are visible in one panel."""
     xs, shares = _shares(counted, most)
-    label = f"{drawing.shortened(dataset)} (mean {counted['mean']:.1f})"
+    label = f"{drawing.label_of(dataset)} (mean {counted['mean']:.1f})"
     colour = drawing.SERIES[key]
     if key == "dataset":
         return axes.bar(xs, shares, width=0.86, color=colour, alpha=0.55, label=label)

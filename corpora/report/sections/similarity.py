@@ -152,7 +152,7 @@ def plots(numbers: Numbers) -> Iterator[Plot]:
 def _label(subset: str, second: str | None) -> str:
     if subset == OUT_OF_DOMAIN:
         return "out-of-domain"
-    return drawing.shortened(second if subset == SECOND and second is not None else subset)
+    return drawing.label_of(second if subset == SECOND and second is not None else subset)
 
 
 def text(numbers: Numbers) -> Iterator[str]:

@@ -170,6 +170,21 @@ def test_any_name_of_a_file_or_a_subset_is_in_the_legends_as_it_is(tmp_path, nam
         assert name in drawn[figure]
 
 
+def test_names_that_the_font_does_not_have_are_told_apart(tmp_path):
+    texts = {number: [CAPTION, "A cat sleeps."] for number in range(1, 9)}
+    dog, cat = (
+        read_dataset(captions_json(tmp_path / f"{name}.json", texts, domain=name))
+        for name in ("犬", "猫")
+    )
+
+    sections = make_report(Inputs(dog, cat, features=np.arange(32.0).reshape(8, 4) ** 2)).sections
+
+    drawn = {each.plot.name: each.files.svg.decode() for one in sections for each in one.figures}
+    assert all(rf"\u{ord(name):x}" in drawn["ngrams"] for name in "犬猫")
+    assert rf"\u{ord('犬'):x}" in drawn["similarity"]
+    assert "犬" in sections[1].tables[0].rows[0][0]
+
+
 def test_a_number_of_one_is_in_the_singular(tmp_path):
     captions = captions_json(tmp_path / "small.json", {1: ["A dog."]})
     content = json.loads(captions.read_text())
