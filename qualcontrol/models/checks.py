@@ -1,7 +1,7 @@
 """What reviewers judge: spot checks, second opinions and gold items."""
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self, TypeVar
 
 from django.conf import settings
@@ -118,9 +118,19 @@ class Judgement(models.Model):
         return f"{self.get_verdict_display()} by {self.reviewer or 'nobody named'}"
 
 
+# How long a response is reserved for a reviewer. After that others are shown it.
+RESERVED_FOR = timedelta(minutes=15)
+
+
+def is_over(at: datetime) -> Q:
+    """The condition of reservations that have expired. One that ends later than any can was stored
+    by a clock that was ahead."""
+    return Q(until__lte=at) | Q(until__gt=at + 2 * RESERVED_FOR)
+
+
 class ReservationQuerySet(OfCampaign["Reservation"]):
     def in_force(self, at: datetime) -> Self:
-        return self.filter(until__gt=at)
+        return self.exclude(is_over(at))
 
 
 class Reservation(models.Model):

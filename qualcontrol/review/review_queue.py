@@ -12,7 +12,7 @@ these only, and step 1 no others.
 """
 
 from collections.abc import Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -33,6 +33,7 @@ from qualcontrol.models import (
     WorkerRisk,
     waiting_for_verdicts,
 )
+from qualcontrol.models.checks import RESERVED_FOR, is_over
 from qualcontrol.review.items import (
     ASKED,
     FIRST,
@@ -48,8 +49,6 @@ from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.ranking import CheckRanking, Pick
 from qualcontrol.services.worker_risks import crowd_of
 
-# How long a response is reserved for a reviewer. After that others are shown it.
-RESERVED_FOR = timedelta(minutes=15)
 # One of this many required checks is a worker's first response; the others are random checks.
 FIRSTS_EVERY = 3
 # The workers who are ranked: two for each check and these. The stored expected values are those of
@@ -269,5 +268,5 @@ def _reserve(campaign: Campaign, response: int, reviewer: User, at: datetime) ->
     new = Reservation(campaign=campaign, response_id=response, reviewer=reviewer, until=until)
     Reservation.objects.bulk_create([new], ignore_conflicts=True)
     # Theirs, or its reservation has expired.
-    free = Reservation.objects.filter(Q(until__lte=at) | Q(reviewer=reviewer), response=response)
+    free = Reservation.objects.filter(is_over(at) | Q(reviewer=reviewer), response=response)
     return bool(free.update(reviewer=reviewer, until=until))

@@ -6,7 +6,7 @@ the rejection of an assignment: for that, reinstate the worker or leave the assi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -26,6 +26,7 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
+from qualcontrol.models.checks import RESERVED_FOR
 from qualcontrol.review.judging import discard_bad
 from qualcontrol.services.discards import log, not_rejected, open_rounds, restore_and_log
 from qualcontrol.services.errors import (
@@ -47,9 +48,6 @@ from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
 from qualcontrol.services.sampling import draw_missing_firsts, drop_rest_of_trial, lock_check_share
 from qualcontrol.services.worker_risks import note_changes
-
-# A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
-RESERVED_FOR = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from qualcontrol.models import Reservation, SpotCheck
+from qualcontrol.models.checks import RESERVED_FOR
 from qualcontrol.review.items import FIRST, MOST_USEFUL, RANDOM, SECOND
-from qualcontrol.review.review_queue import RESERVED_FOR, next_checks
+from qualcontrol.review.review_queue import next_checks
 from qualcontrol.risk.estimate import REQUIRED_EVERY, is_required_turn, random_order
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.worker_risks import learn
@@ -177,6 +178,15 @@ def test_an_item_that_a_reviewer_abandoned_goes_to_another(campaign):
 
     assert next_of(campaign, 1, other) == []
     assert responses_of(next_of(campaign, 1, other, at=NOON + RESERVED_FOR)) == [response.pk]
+
+
+def test_a_reservation_of_a_clock_that_was_ahead_does_not_last_until_then(campaign):
+    [response] = write(campaign, WorkerFactory())
+    one, other = UserFactory.create_batch(2)
+    next_of(campaign, 1, one, at=NOON + timedelta(days=1))
+
+    assert responses_of(next_of(campaign, 1, other)) == [response.pk]
+    assert Reservation.objects.get().reviewer == other
 
 
 def test_items_that_a_reviewer_skipped_are_left_out(campaign):
