@@ -124,24 +124,17 @@ class _CaptionJudge:
         self.known = {name for sight in self.sights.values() for name in sight.things}
 
     def __call__(self, response: Response) -> str:
-        if response.cannot_describe:
-            poor = is_poor(display_url(response.task.image))
-            return "" if poor else "not described, although it can be"
-        return fault(
-            response.caption.text,
-            sight=self.sights[response.task.image_id],
-            known=self.known,
-            others=other_captions(response),
-        )
+        return fault_of(response, self.sights[response.task.image_id], self.known)
 
 
-def other_captions(response: Response) -> list[str]:
-    """The worker's other captions."""
-    return list(
-        Response.objects.filter(worker=response.worker_id, caption__isnull=False)
-        .exclude(pk=response.pk)
-        .values_list("caption__text", flat=True)
-    )
+def fault_of(response: Response, sight: Sight, known: Collection[str]) -> str:
+    """The reason why a response is bad, as `fault` of a caption."""
+    if response.cannot_describe:
+        poor = is_poor(display_url(response.task.image))
+        return "" if poor else "not described, although it can be"
+    others = Response.objects.filter(worker=response.worker_id, caption__isnull=False)
+    texts = others.exclude(pk=response.pk).values_list("caption__text", flat=True)
+    return fault(response.caption.text, sight=sight, known=known, others=list(texts))
 
 
 def fault(text: str, *, sight: Sight, known: Collection[str], others: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import random
 
 from annotate.kinds.region.kind import region_in
 from annotate.models import Campaign, Response, Task
-from simulation.kinds.caption import fault, other_captions, writers
+from simulation.kinds.caption import fault_of, writers
 from simulation.workers.crowd import Crew, Hand, Simulated
 from simulation.workers.writers import Sight
 
@@ -26,12 +26,7 @@ class _RegionJudge:
         self.known = {region_in(task)["name"] for task in campaign.tasks.all()}
 
     def __call__(self, response: Response) -> str:
-        return fault(
-            response.caption.text,
-            sight=_sight(response.task),
-            known=self.known,
-            others=other_captions(response),
-        )
+        return fault_of(response, _sight(response.task), self.known)
 
 
 SIMULATED = Simulated(_writers, _RegionJudge)
