@@ -29,6 +29,7 @@ from marketplace.models import (
     HitStatus,
     HitType,
     Participation,
+    TransferKind,
     Worker,
 )
 from marketplace.pages.decorators import (
@@ -320,6 +321,10 @@ def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse
         number, dollars = queries.recent_work(assignment.worker, since=at - timedelta(days=1))
         # With this HIT, as it is shown once that is submitted.
         context["recent"] = {"hits": number + 1, "reward": dollars + assignment.hit.hit_type.reward}
+    else:
+        # The HIT may have another reward by now.
+        rewards = assignment.transfers.filter(kind=TransferKind.REWARD)
+        context["paid"] = rewards.values_list("amount", flat=True).first()
     return render(request, "marketplace/assignment.html", context)
 
 

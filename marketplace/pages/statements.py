@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncMonth
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -40,7 +40,10 @@ def earnings(request: WorkerRequest) -> HttpResponse:
             "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
         ),
     )
-    page = Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
+    # A HIT may have another reward by now than the one that was paid.
+    rewards = Transfer.objects.filter(kind=TransferKind.REWARD, assignment=OuterRef("pk"))
+    rows = work.annotate(paid=Subquery(rewards.values("amount")))
+    page = Paginator(rows.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
     context = {

@@ -11,7 +11,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from django.urls.converters import IntConverter
 
 from marketplace import clock
-from marketplace.services import assignments, reviews
+from marketplace.services import assignments, hits, reviews
 from marketplace.services.links import sign_in_url
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import (
@@ -201,6 +201,21 @@ def test_earnings_add_up(worker):
     assert "Submitted, not checked yet (1) $1.50" in text
     assert "Not a sentence." in text
     assert "Careful work" in text
+
+
+def test_a_worker_sees_what_was_paid_if_the_hit_has_another_reward_since(worker, hit_type):
+    found = submitted(worker, hit_type)
+    reviews.approve(assignment=found, at=clock.now())
+    dearer = make_hit_type(hit_type.requester, reward=Decimal("0.50"))
+    hits.change_type(hit=found.hit, hit_type=dearer, at=clock.now())
+
+    earnings, page = (
+        browser(worker).get(path).content.decode()
+        for path in ("/earnings", found.get_absolute_url())
+    )
+
+    assert "$0.10 was paid" in page
+    assert "$0.50" not in earnings
 
 
 @pytest.mark.parametrize("rows", [2, 12])
