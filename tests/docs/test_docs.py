@@ -58,14 +58,14 @@ def options_of(path: Path) -> set[str]:
     }
 
 
-def command_files() -> dict[str, Path]:
-    """The file of each management command of both sites, by command name."""
-    return {
-        path.stem: path
+def command_files() -> list[Path]:
+    """The files of the management commands of both sites, which may have one of the same name."""
+    return [
+        path
         for folder in COMMAND_FOLDERS
-        for path in folder.glob("*.py")
+        for path in sorted(folder.glob("*.py"))
         if not path.stem.startswith("_")
-    }
+    ]
 
 
 def section_of(command: str) -> str:
@@ -139,13 +139,11 @@ def resolves(path: Path, link: str) -> bool:
 def test_commands_of_the_requester_site_are_those_in_its_folders():
     ours = {name for name, app in get_commands().items() if app in OUR_APPS}
 
-    assert ours == {
-        name for name, path in command_files().items() if "marketplace" not in path.parts
-    }
+    assert ours == {path.stem for path in command_files() if "marketplace" not in path.parts}
 
 
 def test_every_command_has_a_section():
-    missing = [name for name in command_files() if not section_of(name)]
+    missing = [path.stem for path in command_files() if not section_of(path.stem)]
 
     assert missing == []
 
@@ -166,10 +164,10 @@ def test_every_option_of_corpora_is_in_the_section_of_the_sites_command_or_in_it
 
 def test_every_option_is_in_the_section_of_its_command():
     missing = [
-        f"{command} {option}"
-        for command, path in sorted(command_files().items())
+        f"{path.stem} {option}"
+        for path in command_files()
         for option in sorted(options_of(path))
-        if option not in section_of(command)
+        if option not in section_of(path.stem)
     ]
 
     assert missing == []
