@@ -99,7 +99,7 @@ def _read(path: Path, name: str) -> dict[str, set[str]]:
     with open_entries(path, name=name) as entries:
         entries.require(COLUMNS)
         for entry in entries.rows:
-            values = [str(entry.values.get(column, "")).strip() for column in COLUMNS]
+            values = [str(entry.values.get(column) or "").strip() for column in COLUMNS]
             if entry.fault or not all(values):
                 reason = entry.fault or f"a value of {' or '.join(COLUMNS)} is missing"
                 raise MalformedFile(name, f"{reason}. Nothing was imported", entry.line)

@@ -188,6 +188,10 @@ def test_a_file_with_a_fault_is_not_imported_in_part(tmp_path, task):
 
     with pytest.raises(CommandError, match="Nothing was imported"):
         run(file_of(tmp_path, line_of(gone), "WORKER,,"))
+    without = tmp_path / "without.json"
+    without.write_text('[{"worker_id": null, "assignment_id": "A"}]')
+    with pytest.raises(CommandError, match="Nothing was imported"):
+        run(str(without))
     other = tmp_path / "other.csv"
     other.write_text("worker_id,when\nA,B\n")
     with pytest.raises(CommandError, match="assignment_id"):
