@@ -159,6 +159,7 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
         SpotCheck.objects.filter(pk=check.pk).update(verdict="", reason="", judged_at=None)
         if check.verdict == Verdict.BAD:
             _restore(response, reviewer, "verdict taken back", at)
+            check.refresh_from_db(fields=["is_first"])  # it may take the place of a first one now
             forgive_one_less(response)
             drop_rest_of_trial(campaign=campaign, worker=response.worker_id)
         elif check.is_first and response.status == ResponseStatus.DISCARDED:

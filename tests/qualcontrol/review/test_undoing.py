@@ -34,9 +34,10 @@ from qualcontrol.services.errors import (
     NothingToTakeBack,
     ReasonMissing,
 )
-from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.withdrawals import withdraw_responses
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -90,6 +91,21 @@ def test_a_bad_verdict_that_is_taken_back_restores_the_response(campaign, respon
     assert not Judgement.objects.exists()
     assert acts(response) == [Act.JUDGE_BAD, Act.DISCARD, Act.TAKE_BACK, Act.RESTORE]
     assert campaign.worker_risks.get().bad == 0
+
+
+def test_a_response_whose_verdict_is_taken_back_stays_a_check_if_it_is_a_first_one_now(ada):
+    campaign = CampaignFactory(config={"review": {"first": 1, "share": 0}})
+    worker = WorkerFactory()
+    first, other = write(campaign, worker, 2)
+    judged(other, "BAD", ada)
+    about = {"campaign": campaign, "worker": worker, "actor": ada, "at": NOON}
+    exclude_worker(**about, reason="vague")
+    withdraw_responses(worker=worker, responses=[first.pk], actor=None, at=NOON)
+    reinstate_worker(**about, reason="a mistake")
+
+    take_back(campaign=campaign, key=other.key, reviewer=ada, at=NOON)
+
+    assert SpotCheck.objects.open().get().response == other
 
 
 def test_a_verdict_is_taken_back_once_and_can_be_given_again(campaign, response, ada):
