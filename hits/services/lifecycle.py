@@ -32,7 +32,12 @@ from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
 from qualcontrol.review.judging import resolve_judged
 from qualcontrol.services.exclusions import discard_by_file
 from qualcontrol.services.policies import decide
-from qualcontrol.services.sampling import draw_spot_checks, firsts_of, locked_sample
+from qualcontrol.services.sampling import (
+    draw_spot_checks,
+    firsts_of,
+    locked_sample,
+    wanted_firsts,
+)
 from qualcontrol.services.worker_risks import recount_worker_risks
 from shared.database.transactions import batches
 
@@ -338,8 +343,10 @@ def _add_firsts(campaign: Campaign) -> None:
     the file wants more; otherwise later responses without a check would be drawn in their place."""
     seen, early = Counter(firsts_of(campaign).values_list("response__worker", flat=True)), []
     others = Response.objects.of(campaign).counting().exclude(spot_check__is_first=True)
-    for worker, check in others.order_by("pk").values_list("worker", "spot_check"):
-        if seen[worker] < campaign.config.review.first:
+    rows = list(others.order_by("pk").values_list("worker", "spot_check"))
+    wanted = wanted_firsts(campaign, {worker for worker, _ in rows})
+    for worker, check in rows:
+        if seen[worker] < wanted[worker]:
             seen[worker] += 1
             if check is not None:
                 early.append(check)

@@ -38,7 +38,7 @@ def draw_spot_checks(
         )
     )
     workers = {response.worker_id for response in responses}
-    firsts, wanted = _firsts_per_worker(campaign, workers), _wanted_firsts(campaign, workers)
+    firsts, wanted = _firsts_per_worker(campaign, workers), wanted_firsts(campaign, workers)
     share = locked_check_share(campaign)
     chosen = []
     for response in sorted(responses, key=lambda response: response.pk):
@@ -72,7 +72,7 @@ def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> Non
     """Draw the worker's next responses as first ones if some are missing: after a bad one, all of
     the trial are judged, and one that is discarded without a verdict is replaced. Later responses
     are drawn when they arrive. The caller holds the worker's lock."""
-    missing = _wanted_firsts(campaign, {worker})[worker]
+    missing = wanted_firsts(campaign, {worker})[worker]
     missing -= _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return
@@ -162,7 +162,7 @@ def _firsts_per_worker(campaign: Campaign, workers: set[int]) -> Counter[int]:
     return Counter(firsts.values_list("response__worker_id", flat=True))
 
 
-def _wanted_firsts(campaign: Campaign, workers: set[int]) -> dict[int, int]:
+def wanted_firsts(campaign: Campaign, workers: set[int]) -> dict[int, int]:
     """The number of first responses to draw, by worker."""
     review = campaign.config.review
     wanted = dict.fromkeys(workers, review.first)

@@ -139,6 +139,19 @@ def test_a_draft_that_wants_more_first_checks_takes_those_that_are_drawn_by_chan
     assert [check.response for check in firsts] == responses[:3]
 
 
+def test_a_draft_that_wants_a_trial_takes_the_rest_of_a_worker_with_a_bad_first_response():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 1, "first": 1}})
+    tasks, worker = TaskFactory.create_batch(4, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+    judge(response=responses[0], verdict="BAD", reason="vague", reviewer=None, at=NOON)
+
+    saved_with("review", trial=3)
+
+    firsts = SpotCheck.objects.filter(is_first=True).order_by("response")
+    assert [check.response for check in firsts] == responses[:3]
+
+
 @pytest.mark.parametrize(("quorum", "missing"), [(5, 9), (1, 0)])
 def test_a_draft_with_another_quorum_opens_or_closes_imported_images(quorum, missing):
     rules = {"cannot_describe": ["Too dark"], "cannot_describe_quorum": 2}
