@@ -194,7 +194,7 @@ Phrase = tuple[str, ...]
 
 
 class Names:
-    """Finds names in captions: the words of a form in a row (see `captioners.word_forms`).
+    """Finds names in captions: the words of a form in a row (see `corpora.language.word_forms`).
 
     Synonyms do not count: "guy" is not "Man".
     """
