@@ -235,7 +235,8 @@ def _dates(campaign: Campaign) -> Iterator[str]:
     for decision in campaign.decisions.filter(act__in=OF_THE_CAMPAIGN).order_by("at", "pk"):
         # The text after the change is a person's, and not for publication.
         change = decision.reason.partition(". ")[0] if decision.act in CHANGES else ""
-        yield f"{_day(decision.at)}: {decision.get_act_display()} {change}".strip() + "."
+        text = f"{_day(decision.at)}: {decision.get_act_display()} {change}"
+        yield text.strip().removesuffix(".") + "."
 
 
 def _here(campaign: Campaign) -> ResponseQuerySet:

@@ -10,6 +10,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, ImportedFile, Response
 from hits.pages.task_page import fixed_parts
 from hits.pages.task_page.fixed_parts import record_page
+from hits.services.lifecycle import raise_review_share
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.releasing import release_campaign
@@ -192,6 +193,21 @@ def test_the_methods_are_those_of_the_data(tmp_path):
     ):  # fmt: skip
         assert sentence in methods
     assert "careless" not in methods
+
+
+def test_the_methods_name_a_change_without_its_reason(tmp_path):
+    campaign = answered(make_campaign())
+    for share, seen, reason in ((0.25, 0.0, ""), (0.5, 0.25, "Ada. asked for more")):
+        raise_review_share(
+            campaign=campaign, share=share, seen=seen, reason=reason, actor=UserFactory(), at=NOON
+        )
+        campaign.refresh_from_db()
+
+    methods = texts(released(campaign, partial=True), tmp_path)["methods.md"]
+
+    assert "From 0% to 25%.\n" in methods
+    assert "From 25% to 50%.\n" in methods
+    assert ".." not in methods
 
 
 def test_the_methods_count_one_of_each_in_the_singular(tmp_path):
