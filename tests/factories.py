@@ -1,4 +1,8 @@
-"""Factories of valid rows with default values."""
+"""Factories of valid rows with default values.
+
+The numbers in ids of the marketplace begin with a zero, so that none is an id that a test writes,
+such as HIT1.
+"""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -308,7 +312,7 @@ class WorkerAccountFactory(factory.django.DjangoModelFactory):
 
     worker = factory.SubFactory(WorkerFactory)
     endpoint = "local"
-    marketplace_id = factory.Sequence("AWORKER{}".format)
+    marketplace_id = factory.Sequence("AWORKER0{}".format)
 
 
 class HitTypeFactory(factory.django.DjangoModelFactory):
@@ -316,7 +320,7 @@ class HitTypeFactory(factory.django.DjangoModelFactory):
         model = HitType
 
     campaign = factory.SubFactory(CampaignFactory)
-    hit_type_id = factory.Sequence("TYPE{}".format)
+    hit_type_id = factory.Sequence("TYPE0{}".format)
     exclusion_type_id = factory.Sequence("EXCLUSION{}".format)
     created_at = NOON
 
@@ -330,7 +334,7 @@ class HitFactory(factory.django.DjangoModelFactory):
     hit_type = factory.SubFactory(HitTypeFactory)
     campaign = factory.SelfAttribute("hit_type.campaign")
     token = factory.Sequence("token-{}".format)
-    hit_id = factory.Sequence("HIT{}".format)
+    hit_id = factory.Sequence("HIT0{}".format)
     status = HitStatus.OPEN
     slots = 9
     available = factory.SelfAttribute("slots")
@@ -381,7 +385,7 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
     submission = factory.LazyFunction(Submission.objects.create)
     hit = factory.SubFactory(HitFactory)
     account = factory.SubFactory(WorkerAccountFactory)
-    assignment_id = factory.Sequence("ASSIGNMENT{}".format)
+    assignment_id = factory.Sequence("ASSIGNMENT0{}".format)
     submitted_at = NOON
 
 
