@@ -26,6 +26,7 @@ from shared.tables import Column, csv_table
 
 
 def state_of(challenge: Challenge, at: datetime) -> str:
+    """Whether the challenge takes submissions at this time, in words."""
     if challenge.is_closed(at):
         return "closed"
     return "open" if challenge.is_open(at) else "not open yet"
