@@ -188,8 +188,8 @@ def update_review_status(*, hit: Hit, revert: bool) -> None:
 
 
 @transaction.atomic
-def dispose(*, hit: Hit, at: datetime) -> None:
-    """Dispose of the HIT and release the rest of its hold; raises InvalidHitState."""
+def delete(*, hit: Hit, at: datetime) -> None:
+    """Dispose of the HIT because its requester wants it; raises InvalidHitState."""
     hit = lock(hit)
     if hit.status not in settings.MTURK_DELETABLE_HIT_STATUSES:
         raise _wrong_state(hit, sorted(settings.MTURK_DELETABLE_HIT_STATUSES, reverse=True))
@@ -198,6 +198,13 @@ def dispose(*, hit: Hit, at: datetime) -> None:
             f"This HIT has {hit.unreviewed} submitted assignments that were neither approved nor "
             "rejected. It cannot be deleted before they are reviewed."
         )
+    if hit.pending:
+        raise InvalidHitState("Workers are working on this HIT, so it cannot be deleted yet.")
+    dispose(hit=hit, at=at)
+
+
+def dispose(*, hit: Hit, at: datetime) -> None:
+    """Dispose of the HIT, which is locked and has no open work, and release its hold."""
     # Set `is_expired`, so that the sweep does not expire it later.
     Hit.objects.filter(pk=hit.pk).update(status=HitStatus.DISPOSED, is_expired=True)
     money.release(hit=hit, slots=hit.available, at=at)

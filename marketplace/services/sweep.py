@@ -119,8 +119,9 @@ def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
 @transaction.atomic
 def _expire(hit: Hit, at: datetime) -> bool:
     # Decided again under the lock: the requester may have extended the HIT since.
-    still = _hits_to_expire(at).filter(pk=hit.pk)
-    if not still.select_for_update(of=("self",), no_key=True):
+    # Without a join: PostgreSQL finds no row if the type has changed while this waited.
+    still = _hits_to_expire(at).filter(pk=hit.pk).select_related(None)
+    if not still.select_for_update(no_key=True):
         return False
     hits.expire(hit=hit, at=at)
     return True
@@ -137,7 +138,12 @@ def _assignments_to_approve(at: datetime) -> QuerySet[Assignment]:
 
 
 def _approve(assignment: Assignment, _at: datetime) -> bool:
-    return _unless_raced(reviews.approve, assignment=assignment, at=assignment.auto_approval_at)
+    assert assignment.auto_approval_at is not None, "it is due"
+    try:
+        reviews.approve(assignment=assignment, at=assignment.auto_approval_at)
+    except DomainError:
+        return False  # The requester has decided meanwhile.
+    return True
 
 
 def approve_if_due(assignment: Assignment, *, at: datetime) -> None:
@@ -156,18 +162,11 @@ def _hits_to_dispose_of(at: datetime) -> QuerySet[Hit]:
 
 @transaction.atomic
 def _dispose_of(hit: Hit, at: datetime) -> bool:
-    if not _hits_to_dispose_of(at).filter(pk=hit.pk).select_for_update(no_key=True):
-        return False
-    return _unless_raced(hits.dispose, hit=hit, at=at)
-
-
-def _unless_raced(step: Callable[..., None], **arguments: Any) -> bool:
-    """Run the step; return False if the requester has already done it."""
-    try:
-        step(**arguments)
-    except DomainError:
-        return False
-    return True
+    # Decided again under the lock.
+    locked = _hits_to_dispose_of(at).filter(pk=hit.pk).select_for_update(no_key=True).first()
+    if locked is not None:
+        hits.dispose(hit=locked, at=at)
+    return locked is not None
 
 
 # The order matters: an abandoned slot may make a HIT reviewable, and its policy needs that.

@@ -175,4 +175,4 @@ def update_hit_type(call: Call) -> None:
 
 @operation("DeleteHIT")
 def delete_hit(call: Call) -> None:
-    hits.dispose(hit=find_hit(call), at=call.at)
+    hits.delete(hit=find_hit(call), at=call.at)

@@ -111,7 +111,7 @@ class HitLife(RuleBasedStateMachine):
     @rule(position=which)
     def dispose(self, position: int) -> None:
         if self.hits:
-            self.attempt(hits.dispose, hit=self.hits[position % len(self.hits)], at=self.at)
+            self.attempt(hits.delete, hit=self.hits[position % len(self.hits)], at=self.at)
 
     @rule(minutes=st.sampled_from([1, 11, 61, 60 * 25, 60 * 24 * 121]))
     def let_time_pass(self, minutes: int) -> None:

@@ -197,7 +197,7 @@ def test_a_rejection_is_not_overridden_while_the_hit_is_deleted():
 
     with (
         pytest.raises(DomainError, match="just been deleted"),
-        just_before('UPDATE "marketplace_worker"', lambda: hits.dispose(hit=hit, at=SOON), nth=2),
+        just_before('UPDATE "marketplace_worker"', lambda: hits.delete(hit=hit, at=SOON), nth=2),
     ):
         reviews.approve(assignment=found, override_rejection=True, at=SOON)
 
@@ -210,11 +210,11 @@ def test_a_hit_is_extended_or_deleted_but_not_both(_run):
     hits.expire(hit=hit, at=NOON)
 
     outcomes(
-        lambda: hits.dispose(hit=hit, at=SOON),
+        lambda: hits.delete(hit=hit, at=SOON),
         lambda: hits.add_assignments(hit=hit, count=3, at=SOON),
         lambda: hits.update_expiration(hit=hit, expires_at=SOON + timedelta(hours=1), at=SOON),
         lambda: hits.expire(hit=hit, at=SOON),
-        lambda: hits.dispose(hit=hit, at=SOON),
+        lambda: hits.delete(hit=hit, at=SOON),
     )
 
     check_books(hit)
@@ -229,7 +229,7 @@ def test_a_hit_that_is_deleted_pays_nobody_afterwards(_run):
     outcomes(
         lambda: reviews.approve(assignment=found, at=SOON),
         lambda: reviews.reject(assignment=found, feedback="No.", at=SOON),
-        lambda: hits.dispose(hit=hit, at=SOON),
+        lambda: hits.delete(hit=hit, at=SOON),
         lambda: reviews.approve(assignment=found, override_rejection=True, at=SOON),
     )
 
@@ -447,6 +447,21 @@ def test_a_hit_whose_type_changes_meanwhile_is_extended():
 
     check_books(hit)
     assert (hit.hit_type, hit.max_assignments) == (dearer, 2)
+
+
+@needs_row_locks
+def test_a_hit_whose_type_changes_meanwhile_expires():
+    requester = make_requester()
+    hit = make_hit(make_hit_type(requester))
+    dearer = make_hit_type(requester, reward=Decimal("0.50"))
+
+    swept = while_open(
+        lambda: hits.change_type(hit=hit, hit_type=dearer, at=NOON),
+        lambda: sweep(at=hit.expires_at),
+    )
+
+    check_books(hit)
+    assert (swept, hit.hit_type, hit.is_expired) == (1, dearer, True)
 
 
 @needs_row_locks

@@ -27,7 +27,7 @@ def test_a_hit_that_was_deleted_before_its_expiry_is_not_swept_for_ever():
     assignment = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
     assignments.submit(assignment=assignment, answer="<a/>", at=NOON)
     reviews.approve(assignment=assignment, at=NOON)
-    hits.dispose(hit=hit, at=NOON)
+    hits.delete(hit=hit, at=NOON)
 
     assert sweep(at=NOON + timedelta(hours=2)) == 0
     # A row that was disposed of before disposal ended its expiry, too.
@@ -183,6 +183,18 @@ def test_a_sweep_does_not_dispose_of_a_hit_that_was_extended(while_it_reads, set
 
     hit.refresh_from_db()
     assert hit.status == HitStatus.REVIEWABLE
+
+
+def test_old_hits_are_disposed_of_whatever_their_requesters_may_delete(settings):
+    settings.MTURK_DELETABLE_HIT_STATUSES = ["Reviewable"]
+    hit = make_hit()
+    hits.expire(hit=hit, at=NOON)
+    hits.update_review_status(hit=hit, revert=False)
+
+    sweep(at=NOON + settings.MTURK_DISPOSE_AFTER)
+
+    hit.refresh_from_db()
+    assert hit.status == HitStatus.DISPOSED
 
 
 @pytest.fixture
