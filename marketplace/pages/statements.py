@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncMonth
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
 from marketplace.pages.decorators import WorkerRequest, worker_required
 from marketplace.pages.hits import sharing_a_title
-from marketplace.services.money import balances
+from marketplace.services.money import balances, with_rewards
 from shared.tables import csv_download, csv_lines
 
 PAGE_SIZE = 50
@@ -40,12 +40,8 @@ def earnings(request: WorkerRequest) -> HttpResponse:
             "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
         ),
     )
-    # A HIT may have another reward by now than the one that was paid.
-    rewards = Transfer.objects.filter(kind=TransferKind.REWARD, assignment=OuterRef("pk"))
-    rows = work.annotate(paid=Subquery(rewards.values("amount")))
-    page = Paginator(rows.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
-        request.GET.get("page")
-    )
+    rows = with_rewards(work).order_by("-submitted_at", "-pk")
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "totals": totals,
         "counts": counts,

@@ -10,13 +10,15 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum, Value
+from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 
 from marketplace import clock
 from marketplace.errors import InsufficientFunds
 from marketplace.extensions import extensions
 from marketplace.models import (
     Account,
+    Assignment,
     BonusPayment,
     Hit,
     HitType,
@@ -126,6 +128,14 @@ def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
         hit_id=bonus.hit_id,
         assignment_id=bonus.assignment_id,
         bonus=bonus,
+    )
+
+
+def with_rewards(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
+    """The assignments with `reward`: what was paid, or what the HIT pays if nothing was paid."""
+    paid = Transfer.objects.filter(kind=TransferKind.REWARD, assignment=OuterRef("pk"))
+    return assignments.annotate(
+        reward=Coalesce(Subquery(paid.values("amount")), "hit__hit_type__reward")
     )
 
 

@@ -37,7 +37,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.services.accounts import SSO_SOURCE
-from marketplace.services.money import balances
+from marketplace.services.money import balances, with_rewards
 
 # Maximum number of rows in one statement, so that other writers do not wait long.
 BATCH = 500
@@ -205,13 +205,13 @@ def _participations(worker: Worker) -> list[dict[str, Any]]:
 
 
 def _assignments(worker: Worker) -> list[dict[str, Any]]:
-    rows = worker.assignments.select_related("hit__hit_type").order_by("pk")
+    rows = with_rewards(worker.assignments.select_related("hit__hit_type").order_by("pk"))
     return [
         {
             "assignment_id": assignment.public_id,
             "hit_id": assignment.hit.public_id,
             "title": assignment.hit.hit_type.title,
-            "reward": assignment.hit.hit_type.reward,
+            "reward": assignment.reward,
             "status": assignment.status,
             "accepted_at": assignment.accepted_at,
             "submitted_at": assignment.submitted_at,

@@ -21,6 +21,7 @@ from marketplace.models import (
 from marketplace.services import (
     accounts,
     assignments,
+    hits,
     money,
     people_groups,
     qualification_types,
@@ -35,6 +36,7 @@ from marketplace.services.retention import CannotErase, data_of, erase_worker
 from tests.marketplace.factories import (
     NOON,
     make_hit,
+    make_hit_type,
     make_requester,
     make_study,
     make_worker,
@@ -227,6 +229,15 @@ def test_the_data_has_the_workers_rows_and_no_password():
     assert [one["status"] for one in data["assignments"]] == ["Approved"]
     assert [one["kind"] for one in data["money"]] == ["reward", "payout"]
     assert "the hash" not in str(data)
+
+
+def test_the_data_has_the_reward_that_was_paid():
+    worker = make_worker()
+    done = paid(worker)
+    dearer = make_hit_type(done.hit.requester, reward=Decimal("0.50"))
+    hits.change_type(hit=done.hit, hit_type=dearer, at=NOON)
+
+    assert [one["reward"] for one in data_of(worker)["assignments"]] == [Decimal("0.10")]
 
 
 def test_the_data_has_requests_for_qualifications_and_the_words_of_bonuses():
