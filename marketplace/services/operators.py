@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import Error, IntegrityError, transaction
 from django.db.models import QuerySet
 
 from marketplace import ids
@@ -44,7 +44,7 @@ def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -
         Activity.objects.create(
             actor=actor[:160], action=action, about=about, refusal=refusal, happened_at=at
         )
-    except DatabaseError:
+    except Error:
         # A failure to log must not undo or hide the action itself.
         logger.exception("An entry of the activity log could not be written.")
 

@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError, InterfaceError
 from django.urls import reverse
 
 from marketplace.errors import NotQualified
@@ -286,6 +287,17 @@ def test_calls_that_change_something_are_logged_and_refusals_with_their_code(mar
         ("DeleteHIT", "3NOSUCHHIT", "HITDoesNotExist"),
         ("DeleteQualificationType", type_id, ""),
     ]
+
+
+@pytest.mark.parametrize("error", [DatabaseError, InterfaceError])
+def test_an_action_succeeds_although_it_cannot_be_logged(monkeypatch, error):
+    def fail(**_):
+        raise error("The connection was lost.")
+
+    monkeypatch.setattr(Activity.objects, "create", fail)
+
+    with noted(actor="lab", action="CreateHIT", about="3ABC", at=NOON):
+        pass
 
 
 def test_the_log_is_searched_and_filtered(operator):
