@@ -240,7 +240,7 @@ class Migration(migrations.Migration):
             name='PeopleGroup',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
+                ('name', models.CharField(max_length=100)),
                 ('requester', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='people_groups', to='marketplace.requester')),
                 ('organizer', models.CharField(max_length=200)),
                 ('purpose', models.TextField()),
@@ -250,6 +250,9 @@ class Migration(migrations.Migration):
                 ('link_number', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField()),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('requester', 'name'), name='people_group_named_once_by_requester'), models.UniqueConstraint(condition=models.Q(('requester', None)), fields=('name',), name='people_group_named_once_by_operators')],
+            },
         ),
         migrations.CreateModel(
             name='QualificationType',

@@ -11,7 +11,7 @@ from shared.database.queues import Queued
 class PeopleGroup(models.Model):
     """A class, a lab or volunteers. Members see the tasks of their groups and nothing else."""
 
-    name = models.CharField(max_length=100, unique=True)
+    name = models.CharField(max_length=100)
     # Whose programs made the group and may change it; null for a group of the operators.
     requester = models.ForeignKey(
         Requester, models.PROTECT, null=True, blank=True, related_name="people_groups"
@@ -26,6 +26,18 @@ class PeopleGroup(models.Model):
     # Group links with a lower number are invalid.
     link_number = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "name"], name="people_group_named_once_by_requester"
+            ),
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=Q(requester=None),
+                name="people_group_named_once_by_operators",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

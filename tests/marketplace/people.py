@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from django.test import Client
 
 from marketplace import clock
-from marketplace.models import HitType, Membership, Offer, PeopleGroup, Worker
+from marketplace.models import HitType, Membership, Offer, PeopleGroup, Requester, Worker
 from marketplace.services import people_groups
 from marketplace.services.links import group_url, sign_in_url
 from marketplace.services.people_groups import GroupPlan
@@ -23,8 +23,9 @@ TEXTS = {
 }
 
 
-def make_group(**texts: Any) -> PeopleGroup:
-    return people_groups.create_group(plan=GroupPlan(**{**TEXTS, **texts}), at=clock.now())
+def make_group(*, requester: Requester | None = None, **texts: Any) -> PeopleGroup:
+    plan = GroupPlan(**{**TEXTS, **texts})
+    return people_groups.create_group(plan=plan, at=clock.now(), requester=requester)
 
 
 def make_offer(group: PeopleGroup, *, share: int | None = None, **changes: Any) -> Offer:

@@ -24,13 +24,14 @@ class Command(DomainCommand):
         parser.add_argument(
             "--withdrawals", action="store_true", help="print the withdrawn work instead of hours"
         )
+        parser.add_argument(
+            "--requester", metavar="NAME", help="requester whose program made the group"
+        )
         parser.add_argument("--since", metavar="DAY", help="only tasks sent on this day or later")
         parser.add_argument("--before", metavar="DAY", help="only tasks sent before this day")
 
     def handle(self, *, group: str, withdrawals: bool, **options: Any) -> None:
-        people_group = PeopleGroup.objects.filter(name=normal_name(group)).first()
-        if people_group is None:
-            raise CommandError(f"There is no group of people called {group!r}.")
+        people_group = _find(group, options["requester"])
         if withdrawals:
             rows = people_work.withdrawals(people_group.offers.all())
             self._print(people_work.WITHDRAWAL_COLUMNS, rows)
@@ -42,6 +43,19 @@ class Command(DomainCommand):
     def _print(self, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         for lines in csv_lines(head, rows):
             self.stdout.write(lines, ending="")
+
+
+def _find(name: str, requester: str | None) -> PeopleGroup:
+    """The group with this name; raises CommandError if there is none, or several."""
+    groups = PeopleGroup.objects.filter(name=normal_name(name))
+    if requester is not None:
+        groups = groups.filter(requester__name=requester)
+    found = groups[:2]
+    if not found:
+        raise CommandError(f"There is no group of people called {name!r}.")
+    if len(found) > 1:
+        raise CommandError(f"Several groups are called {name!r}. Give --requester.")
+    return found[0]
 
 
 def _day(text: str | None) -> datetime | None:

@@ -14,6 +14,7 @@ from django.db import InterfaceError
 from django.test import Client
 
 from marketplace import clock
+from marketplace.errors import GroupRefused
 from marketplace.models import Activity, Membership, PeopleGroup, Worker
 from marketplace.services import people_groups, retention
 from marketplace.services.links import group_url
@@ -77,6 +78,20 @@ def test_a_program_lets_its_own_people_in(program):
     _, (listed,) = program.send("GET", GROUPS)
     assert (listed["name"], listed["members"]) == (TEXTS["name"], 1)
     assert Activity.objects.filter(actor=program.requester.name, action="GiveTasks").exists()
+
+
+def test_names_of_groups_are_unique_within_a_requester(program):
+    """Others' names are neither taken nor told."""
+    make_group()
+    Program().make()
+    program.make()
+    other = program.make(name="other")
+
+    for method, path in (("POST", GROUPS), ("PATCH", f"{GROUPS}/{other['id']}")):
+        status, answer = program.send(method, path, TEXTS)
+        assert (status, answer["field"]) == (400, "name")
+    with pytest.raises(GroupRefused, match="called"):
+        make_group()
 
 
 def test_a_closed_account_is_no_member(program, client):

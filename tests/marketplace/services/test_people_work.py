@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.models import Activity, Assignment, AssignmentStatus, Offer, PeopleGroup
 from marketplace.requirements import NUMBER_APPROVED
 from marketplace.services import assignments
-from tests.marketplace.factories import make_hit_type
+from tests.marketplace.factories import make_hit_type, make_requester
 from tests.marketplace.people import (
     TEXTS,
     begin,
@@ -78,6 +78,16 @@ def test_hours_of_a_month_and_of_days(operator):
         printed(group.name, since="yesterday")
     with pytest.raises(CommandError, match="no group of people"):
         printed("nobody")
+
+
+def test_groups_of_one_name_are_told_apart_by_their_requester():
+    join(make_group(), "Mia")
+    requester = make_requester()
+    join(make_group(requester=requester), "Ben")
+
+    assert [row["name"] for row in printed(TEXTS["name"], requester=requester.name)] == ["Ben"]
+    with pytest.raises(CommandError, match="--requester"):
+        printed(TEXTS["name"])
 
 
 def test_a_person_withdraws_their_work():
