@@ -44,7 +44,8 @@ class Vote(NamedTuple):
 
 class Ranked(NamedTuple):
     """A source's strength with its 95% interval, and how many comparisons it was in; without any,
-    nothing is known of its strength, and there is no interval."""
+    nothing is known of its strength, and there is no interval. Votes on a single image give none
+    either: they do not tell how much images differ."""
 
     source: str
     strength: float
@@ -107,23 +108,24 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     games = (wins + wins.T).sum(axis=1)
+    is_known = (games > 0) & (len({vote.image for vote in votes}) > 1)
     order = np.argsort(-estimated, kind="stable")
     wrong = {
         (above, below): float(np.mean(_is_below(drawn[:, order[above]], drawn[:, order[below]])))
-        if games[order[[above, below]]].all()
+        if is_known[order[[above, below]]].all()
         else 0.5
         for above, below in combinations(range(len(sources)), 2)
     }
-    columns = zip(estimated.tolist(), low.tolist(), high.tolist(), games.tolist(), strict=True)
+    rows = zip(sources, estimated, low, high, games, is_known, strict=True)
     by_source = [
         Ranked(
             source,
-            strength,
-            least if votes_in else None,
-            most if votes_in else None,
+            float(strength),
+            float(least) if has_interval else None,
+            float(most) if has_interval else None,
             round(votes_in),
         )
-        for source, (strength, least, most, votes_in) in zip(sources, columns, strict=True)
+        for source, strength, least, most, votes_in, has_interval in rows
     ]
     ranked = [by_source[place] for place in order]
     ties = sum(vote.step == 3 for vote in votes) / len(votes) if votes else 0.0

@@ -68,6 +68,16 @@ def test_nothing_is_known_of_a_source_without_votes():
     assert found.wrong == {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.5}
 
 
+def test_votes_on_a_single_image_give_no_interval_and_leave_the_order_open():
+    found = ranking([Vote(1, rater, "a", "b", 1) for rater in range(5)], ["a", "b"], seed=1)
+
+    assert [(each.source, each.low, each.high, each.votes) for each in found.ranked] == [
+        ("a", None, None, 5),
+        ("b", None, None, 5),
+    ]
+    assert found.wrong == {(0, 1): 0.5}
+
+
 def test_neighbours_are_compared_and_pending_comparisons_count():
     wins = np.array([[0, 9, 19.0], [6, 0, 14], [1, 6, 0]])
     pending = np.zeros((3, 3))
