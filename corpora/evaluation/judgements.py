@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from corpora.errors import DomainError
 from corpora.language.english import words
+from corpora.language.languages import ENDINGS
 from corpora.language.text import normalise
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import JsonEntry, entries, is_number
@@ -107,11 +108,12 @@ def is_text_of(caption: Caption, text: str) -> bool:
     """Whether the text is the caption's, if both are written as caption sets store them.
 
     In a comparison the caption is as people saw it, perhaps with a capital first and a full stop
-    last, so that its words decide.
+    last, so that its words decide, or the text before the full stop if it has none.
     """
     own, other = normalise(caption.text), normalise(text)
-    is_as_shown = caption.comparison is not None and other
-    return words(own) == words(other) if is_as_shown else own == other
+    if caption.comparison is None or not other:
+        return own == other
+    return (words(own) or own.rstrip(ENDINGS)) == (words(other) or other.rstrip(ENDINGS))
 
 
 def criteria_of(captions: Sequence[Caption]) -> list[str]:

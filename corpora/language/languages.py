@@ -140,6 +140,7 @@ FULL_STOPS = {
     **dict.fromkeys(("lo", "th"), ""),
     **{"hy": "։", "km": "។", "my": "။", "ur": "۔"},
 }
+ENDINGS = "".join({".", "。", *FULL_STOPS.values()})
 
 
 @cache

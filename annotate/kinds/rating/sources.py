@@ -14,12 +14,11 @@ from annotate.kinds.rating.answers import Rating, Source
 from annotate.kinds.steps import RESPONSES, SELECTION, Choices, StepFields, listed
 from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task
 from annotate.queries.releases import not_withdrawn
-from corpora.language.languages import ENGLISH, FULL_STOPS, language_of
+from corpora.language.languages import ENDINGS, ENGLISH, language_of
 from corpora.language.text import normalise
 
 ROLES = {"references": Role.REFERENCE, "baseline": Role.BASELINE}
 
-ENDINGS = "".join({".", "。", *FULL_STOPS.values()})
 OTHER_ENDINGS = ("!", "?", "…", "！", "？", "؟")
 
 # Captions of each image by its primary key.

@@ -71,6 +71,12 @@ def test_a_system_is_recognised_by_captions_in_the_form_that_people_saw() -> Non
     assert systems_in(captions, {}) == set()
 
 
+def test_texts_without_words_are_not_taken_for_each_other() -> None:
+    captions = [Caption(1, "good", "🐕.", {}, 0), Caption(1, "poor", "🐈.", {}, 0)]
+
+    assert systems_in(captions, {1: "🐕"}) == {"good"}
+
+
 def test_empty_lines_in_a_table_of_figures_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "clip.csv"
     path.write_text("image_id,source,CLIPScore\n1,good,0.7\n\n")
