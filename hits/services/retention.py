@@ -2,7 +2,7 @@
 
 To give rows a retention period, write a function that takes `at`, deletes old rows with
 `shared.database.transactions.delete_in_batches` and returns their number. Add it to RULES and to
-the table in docs/operator.md. `manage.py tidy` and the clock run the rules.
+the table in docs/personal-data.md. `manage.py tidy` and the clock run the rules.
 """
 
 import logging
