@@ -31,6 +31,7 @@ from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
 from qualcontrol.review.judging import resolve_judged
 from qualcontrol.services.exclusions import discard_by_file
+from qualcontrol.services.flagging import flag_again
 from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import (
     draw_spot_checks,
@@ -299,13 +300,14 @@ def raise_review_share(
 
 def save_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
     """Create the draft's campaign, or change it; responses that were imported into it get the
-    checks of the changed file, the verdicts, and what follows from them for their workers. Raises
-    what `use_draft` raises."""
+    checks and flags of the changed file, the verdicts, and what follows from them for their
+    workers. Raises what `use_draft` raises."""
     campaign = _save_draft(draft, endpoint, at)
     # Afterwards, because it locks workers, who are locked before the sample.
     if campaign.status == CampaignStatus.DRAFT:
         resolve_judged(campaign=campaign, at=at)
-        if draft.begun_from and draft.begun_from["review"] != campaign.config_json["review"]:
+        begun, now = draft.begun_from, campaign.config_json
+        if begun and (begun["review"], _of_flags(begun)) != (now["review"], _of_flags(now)):
             discard_by_file(campaign=campaign, at=at)
             recount_worker_risks(campaign=campaign)
             decide(campaign=campaign, at=at)
@@ -321,7 +323,15 @@ def _save_draft(draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
         _drop_firsts(campaign)
         _add_firsts(campaign)
         _draw_by_file(campaign, at)
+        if draft.begun_from and _of_flags(draft.begun_from) != _of_flags(campaign.config_json):
+            flag_again(campaign=campaign)
     return campaign
+
+
+def _of_flags(file: Mapping[str, Any]) -> list[Any]:
+    """The values of a campaign file that flags depend on."""
+    sections = ("captions", "instructions", "flags")
+    return [file["hit"]["images"], *(file[section] for section in sections)]
 
 
 def _drop_firsts(campaign: Campaign) -> None:

@@ -203,6 +203,25 @@ def compare_answers(*, campaign: Campaign, tasks: Collection[int]) -> set[int]:
     return _compare(campaign, _answers(campaign, tasks))
 
 
+@transaction.atomic
+def flag_again(*, campaign: Campaign) -> None:
+    """Compute all flags of the campaign's responses again, by its file as it is now. The caller has
+    locked the campaign, so that no response arrives meanwhile."""
+    assessed = Assessment.objects.filter(campaign=campaign)
+    keys = list(assessed.order_by("pk").values_list("pk", flat=True))
+    tasks = sorted(set(assessed.values_list("response__task", flat=True)))
+    lock_tasks(tasks)
+    # A copy is looked for among earlier captions, so none may be filed at first.
+    for stored in (Assessment, CopyKey, Copying):
+        stored._default_manager.filter(response__campaign=campaign).delete()
+    answer = KINDS[campaign.kind].answer_field.partition("__")[0]
+    responses = Response.objects.select_related("task__image", answer).order_by("pk")
+    for batch in batches(keys):
+        _add(campaign, list(responses.filter(pk__in=batch)), {})
+    for some in batches(tasks):
+        _compare(campaign, _answers(campaign, some))
+
+
 def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
     """The flags that a text would have as the first caption of a new worker. Writes nothing."""
     campaign = task.campaign

@@ -9,7 +9,7 @@ from annotate.models import Campaign, Response, Task
 from annotate.services.drafts import begin_draft
 from annotate.services.responses import close_or_reopen
 from hits.services.lifecycle import add_to_budget, save_draft
-from qualcontrol.models import SpotCheck, WorkerRisk
+from qualcontrol.models import Assessment, Copying, SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
 from qualcontrol.risk.estimate import random_order
@@ -187,3 +187,24 @@ def test_a_draft_with_another_share_draws_the_checks_of_what_was_imported_into_i
     assert drawn_by(0.3) == {one for one in order if order[one] < 0.3}
     assert SpotCheck.objects.get(response=last).verdict == "GOOD"
     assert SpotCheck.objects.open().count() == len([one for one in order if order[one] < 0.3])
+
+
+def test_a_draft_with_other_rules_flags_again_what_was_imported_into_it():
+    campaign = CampaignFactory(status="DRAFT", config={"captions": {"least_words": 3}})
+    tasks = TaskFactory.create_batch(2, campaign=campaign, wanted=11)
+    first = ResponseFactory(task=tasks[0], text="A brown dog sleeps.")
+    theirs = [ResponseFactory(task=task, text="A cat sleeps on a red sofa.") for task in tasks]
+    assess(campaign=campaign, responses=[first, *theirs])
+    learn(campaign=campaign)
+    copied = Assessment.objects.get(response=theirs[1])
+    assert "too_short" not in Assessment.objects.get(response=first).codes
+
+    saved_with("captions", least_words=5)
+
+    assert "too_short" in Assessment.objects.get(response=first).codes
+    again = Assessment.objects.get(response=theirs[1])
+    assert (again.flags, again.position) == (copied.flags, copied.position)
+    assert Copying.objects.get().original == theirs[0]
+    risk = WorkerRisk.objects.get(worker=first.worker)
+    assert "too_short" in risk.tally[0][1]
+    assert not recount_worker_risks(campaign=campaign)
