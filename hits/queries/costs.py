@@ -100,7 +100,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     keys = [campaign.pk for campaign in campaigns]
     submitted = Q(status=AssignmentStatus.SUBMITTED)
     # An assignment lost with its HIT may have been paid, so it counts as paid.
-    lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE)
+    lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE, submission__lost_at=None)
     counted = submitted | Q(status=AssignmentStatus.APPROVED) | lost
     assignments = _numbers(
         Assignment.objects.filter(counted, hit__campaign__in=keys, hit__paid=None),

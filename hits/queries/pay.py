@@ -38,7 +38,7 @@ class Statement:
 def statements(campaign: Campaign, workers: QuerySet[Worker] | None = None) -> Iterator[Statement]:
     """The statement of each worker with an assignment, or of each of these workers, by pseudonym.
     Takes two queries."""
-    assignments = Assignment.objects.of(campaign).not_lost()
+    assignments = Assignment.objects.of(campaign)
     sent = Bonus.objects.filter(assignment__hit__campaign=campaign, sent_at__isnull=False)
     if workers is not None:
         assignments = assignments.filter(account__worker__in=workers)

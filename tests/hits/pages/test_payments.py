@@ -276,7 +276,10 @@ def test_an_act_needs_workers_and_a_name(client, user, campaign):
 
 
 @pytest.mark.django_db
-def test_a_statement_has_what_each_worker_was_paid(client, user, campaign):
+@pytest.mark.parametrize(
+    ("is_lost", "sums"), [(False, ("1.10", "0.22", "1.32")), (True, ("1.00", "0.20", "1.20"))]
+)
+def test_a_statement_has_what_each_worker_was_paid(client, user, campaign, is_lost, sums):
     approved = {"status": AssignmentStatus.APPROVED, "decided_at": NOON}
     worker = worker_of(campaign, **approved)
     Bonus.objects.create(
@@ -290,10 +293,14 @@ def test_a_statement_has_what_each_worker_was_paid(client, user, campaign):
     )
     worker_of(campaign)
     worker_of(CampaignFactory(), **approved)
+    # The bonus stays paid.
+    lost = {"status": AssignmentStatus.LOST, "decided_at": NOON}
+    if is_lost:
+        worker.account.assignments.update(**lost)
 
     answer = client.get("/campaigns/pilot/pay/statement.csv")
 
     rows = list(csv.DictReader(StringIO(b"".join(answer.streaming_content).decode())))
     paid = {row["worker"]: (row["paid"], row["fees"], row["cost"]) for row in rows}
     assert len(paid) == 2
-    assert paid[worker.pseudonym] == ("1.10", "0.22", "1.32")
+    assert paid[worker.pseudonym] == sums

@@ -86,6 +86,16 @@ def test_retiring_a_hit_counts_its_paid_assignments_and_moves_no_money():
     assert f"{before.paid:.2f}" == "0.24"
 
 
+def test_an_assignment_lost_before_its_hit_was_gone_is_not_paid():
+    hit = HitFactory(reward="0.10", fee="0.02", available=0, status="GONE")
+    assignment(hit, "LOST")  # with its HIT, so it may have been paid
+    before = assignment(hit, "LOST").submission
+    before.lost_at = NOON
+    before.save()
+
+    assert f"{spend(hit.campaign).paid:.2f}" == "0.12"
+
+
 def test_a_retired_hit_without_assignments_has_paid_none():
     hit = HitFactory()
 
