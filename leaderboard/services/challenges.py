@@ -8,6 +8,7 @@ from statistics import fmean
 
 from django.db import IntegrityError, transaction
 
+from annotate.kinds import KINDS
 from annotate.kinds.judgements import judged_captions, numbers_in
 from annotate.models import Release, Role
 from annotate.queries.releases import LEAST_IMAGES
@@ -86,15 +87,15 @@ def _check_release(release: Release) -> None:
             f"{release} has captions in {', '.join(release.languages)}. A challenge needs a "
             "release of one campaign."
         )
-    count = images_of(release).count()
+    count, subject = images_of(release).count(), KINDS[release.campaign.kind].subject_name
     if count < LEAST_IMAGES:
         raise ChallengeRefused(
-            f"{release} has {counted(count, 'image')} to score. A challenge needs at least "
-            f"{LEAST_IMAGES}, because the mean of fewer would tell the scores of single images."
+            f"{release} has {counted(count, subject)} to score. A challenge needs at least "
+            f"{LEAST_IMAGES}, because the mean of fewer would tell the scores of single {subject}s."
         )
     described = {image for image, _ in captions_of(release, Role.REFERENCE)}
     if lacking := count - len(described):
-        raise ChallengeRefused(f"{release} has {counted(lacking, 'image')} without references.")
+        raise ChallengeRefused(f"{release} has {counted(lacking, subject)} without references.")
 
 
 def _check_limits(per_day: int, in_total: int, seconds: int, megabytes: int) -> None:

@@ -81,6 +81,14 @@ def test_a_release_of_few_images_is_refused():
         make_challenge(make_release(images=9))
 
 
+def test_a_release_of_few_regions_is_refused_by_their_number():
+    release = make_release(images=9)
+    release.campaign.kind = "region"
+
+    with pytest.raises(ChallengeRefused, match="has 9 regions to score.* of single regions"):
+        make_challenge(release)
+
+
 def test_few_hidden_images_among_many_are_refused(release):
     ReleasedImage.objects.filter(number__gt=3).update(is_hidden=False)
 
