@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
@@ -120,11 +119,9 @@ def gaps(template: str) -> set[str]:
 def fill(template: str, values: dict[str, str]) -> str:
     """The question with all placeholders replaced; raises QuestionRefused if a value is missing.
 
-    Values are text: markup in them is escaped.
+    Values are HTML, as at Mechanical Turk: the question may be invalid with them.
     """
     missing = sorted(gaps(template) - set(values))
     if missing:
         raise QuestionRefused(f"The HITLayout needs values for: {', '.join(missing)}.")
-
-    # The page is inside a CDATA section, which only its end mark could close.
-    return _GAP.sub(lambda gap: escape(values[gap[1]]).replace("]]>", "]]&gt;"), template)
+    return _GAP.sub(lambda gap: values[gap[1]], template)

@@ -2,11 +2,13 @@
 
 import io
 import json
+from functools import partial
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from marketplace.models import Hit, HitLayout, Requester
+from marketplace.questions.documents import parse_question
 from tests.marketplace.factories import make_requester
 
 pytestmark = pytest.mark.django_db
@@ -38,25 +40,30 @@ def test_the_command_makes_a_layout_and_names_its_gaps(page):
     assert made == {"layout_id": layout.public_id, "parameters": ["animal", "image.url"]}
 
 
-def test_a_hit_of_the_layout_has_its_gaps_filled_as_text(transactional_db, marketplace, page):
+def test_a_hit_of_the_layout_has_its_gaps_filled_with_html(transactional_db, marketplace, page):
+    """As at Mechanical Turk, where programs pass lists and JSON, and escape other texts."""
     client = marketplace.requester()
     made = make_layout(page, requester=Requester.objects.get())
 
-    created = client.create_hit(
+    request = partial(
+        client.create_hit,
         LifetimeInSeconds=3600,
         AssignmentDurationInSeconds=600,
         Reward="0.05",
         Title="Animals",
         Description="One question about an animal.",
         HITLayoutId=made["layout_id"],
-        HITLayoutParameters=[
-            {"Name": "animal", "Value": "cat & <dog>"},
-            {"Name": "image.url", "Value": "https://images.example/1.jpg"},
-        ],
-    )["HIT"]
+    )
+    image = {"Name": "image.url", "Value": "https://images.example/1.jpg?a=1&b=2"}
+
+    created = request(HITLayoutParameters=[{"Name": "animal", "Value": "<b>cat</b>"}, image])["HIT"]
 
     assert created["HITLayoutId"] == made["layout_id"]
-    assert "Is this a cat &amp; &lt;dog&gt;?" in Hit.objects.get().question
+    shown = parse_question(Hit.objects.get().question).html
+    assert "Is this a <b>cat</b>?" in shown
+    assert image["Value"] in shown
+    with pytest.raises(client.exceptions.RequestError, match="parsing the XML"):
+        request(HITLayoutParameters=[{"Name": "animal", "Value": "]]>"}, image])
 
 
 def test_a_name_is_taken_once(page):
