@@ -8,7 +8,7 @@ from typing import Any
 import pyotp
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils import timezone
@@ -46,23 +46,21 @@ def add_second_factor(*, user: User, secret: str, code: str, at: datetime) -> li
 
     `code` shows that the app has the key. Raises CodeRefused, also if there is an app already.
     """
+    # Locked: a double click sends the form twice.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if has_second_factor(user):
+        raise CodeRefused(
+            "You have set up an authenticator app already. If you did not see its recovery codes, "
+            "make new ones."
+        )
     step = _step_of(secret, _plain(code), at)
     if step is None:
         raise CodeRefused(
             "This is not the code that the app shows now. Check that the clock of your device is "
             "right, then enter the current code."
         )
-    try:
-        with transaction.atomic():
-            factor = SecondFactor.objects.create(
-                user=user, secret=secret, created_at=at, last_step=step
-            )
-    except IntegrityError as error:
-        raise CodeRefused(
-            "You have set up an authenticator app already. If you did not see its recovery codes, "
-            "make new ones."
-        ) from error
-    return _new_codes(factor)
+    made = SecondFactor.objects.create(user=user, secret=secret, created_at=at, last_step=step)
+    return _new_codes(made)
 
 
 def has_second_factor(user: User) -> bool:
@@ -79,7 +77,8 @@ def is_right_code(*, user: User, code: str, at: datetime) -> bool:
     if factor is None:  # Removed a moment ago, by the first click of a double click.
         return False
     is_locked_since = factor.wrong_at if factor.wrong_codes >= MOST_WRONG else None
-    if is_locked_since and at < is_locked_since + LOCKED_FOR:
+    # A later time is of a clock that was ahead.
+    if is_locked_since and is_locked_since <= at < is_locked_since + LOCKED_FOR:
         return False
     mine, text = SecondFactor.objects.filter(pk=factor.pk), _plain(code)
     step = _step_of(factor.secret, text, at)

@@ -66,6 +66,13 @@ def test_after_many_wrong_codes_the_right_one_waits(ada, app):
     assert is_right_code(user=ada, code=app.recovery[0], at=NOON + LOCKED_FOR)
 
 
+def test_codes_that_were_wrong_by_a_clock_that_was_ahead_lock_nobody(ada, app):
+    for _ in range(MOST_WRONG):
+        is_right_code(user=ada, code=app.at(NOON), at=NOON + timedelta(days=1))
+
+    assert is_right_code(user=ada, code=app.at(NOON), at=NOON)
+
+
 def test_codes_with_odd_characters_are_wrong(ada, app):
     for code in ("", "   ", "\ud800", "１２３４５６", "\x00"):
         assert not is_right_code(user=ada, code=code, at=NOON)
@@ -91,3 +98,9 @@ def test_a_second_app_is_refused(ada, app):
 
     with pytest.raises(CodeRefused, match="already"):
         add_second_factor(user=ada, secret=secret, code=pyotp.TOTP(secret).at(NOON), at=NOON)
+
+
+def test_a_form_that_is_sent_twice_says_that_there_is_an_app(ada, app):
+    """The second time, the session has no key left that the code could fit."""
+    with pytest.raises(CodeRefused, match="already"):
+        add_second_factor(user=ada, secret=new_secret(), code=app.at(NOON), at=NOON)
