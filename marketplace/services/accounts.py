@@ -249,7 +249,7 @@ def _name(name: str) -> str:
 def _scripts_in(word: str) -> set[str]:
     """The scripts of the word's letters, of those that have letters that look alike."""
     return ALIKE.intersection(
-        unicodedata.name(letter, "").split()[0] for letter in word if letter.isalpha()
+        unicodedata.name(letter, "nameless").split()[0] for letter in word if letter.isalpha()
     )
 
 

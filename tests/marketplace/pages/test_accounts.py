@@ -294,7 +294,7 @@ def test_a_name_that_mixes_letters_that_look_alike_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["Анна Шмидт", "Αθηνά", "日本 カナ", "Zoë Ó Brien-3", "Анна Smith"]
+    "name", ["Анна Шмидт", "Αθηνά", "日本 カナ", "Zoë Ó Brien-3", "Анна Smith", "\U00017000"]
 )
 def test_a_name_may_be_in_any_script(name):
     assert account(name=name).name == name
