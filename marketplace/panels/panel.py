@@ -18,6 +18,8 @@ from marketplace.errors import DomainError
 NOTHING = Decimal("0.00")
 # The longest text of a panel's that is stored or shown.
 LONGEST_PROBLEM = 300
+# No study's code is longer; participants may type anything.
+LONGEST_CODE = 100
 
 
 class PanelRefused(DomainError):
@@ -197,7 +199,7 @@ def submission_there(row: Mapping[str, Any]) -> SubmissionThere:
         status=row["status"],
         started_at=datetime.fromisoformat(row["started_at"]),
         completed_at=_moment(row.get("completed_at")),
-        code=row.get("study_code") or "",
+        code=(row.get("study_code") or "")[:LONGEST_CODE],
         return_requested_at=_moment(row.get("return_requested")),
     )
 

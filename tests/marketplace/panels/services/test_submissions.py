@@ -19,6 +19,7 @@ from marketplace.panels.models import (
     PanelStudy,
     PanelSubmission,
 )
+from marketplace.panels.panel import LONGEST_CODE
 from marketplace.panels.services import submissions
 from marketplace.services import reviews
 from marketplace.services.retention import data_of, forget
@@ -214,6 +215,16 @@ def test_somebody_who_never_arrived_is_left_to_a_person(world, panel_api):
 
     assert stranger.status == "AWAITING REVIEW"
     assert "Nobody arrived" in PanelSubmission.objects.get().question
+
+
+def test_a_code_of_any_length_keeps_no_study_from_being_read(world, panel_api):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    stranger = world.take_place(world.study(panel_study.external_id), new_id())
+    world.complete(stranger, "I forgot the code. " * 50)
+
+    assert run(panel_study).problem == ""
+    assert len(PanelSubmission.objects.get().code) == LONGEST_CODE
 
 
 def test_the_panels_ids_of_participants_are_in_one_table_only(world, panel_api):
