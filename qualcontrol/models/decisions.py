@@ -122,8 +122,10 @@ class HeldPaymentQuerySet(OfCampaign["HeldPayment"]):
         return self.filter(ended_at=None)
 
     def against_worker(self) -> Self:
-        """Answers that fit no task and that nobody accepted."""
-        return self.filter(cause=HeldCause.NO_TASK).exclude(outcome=HeldOutcome.PAY)
+        """Answers that fit no task and that nobody accepted. One of a lost assignment counts as
+        never sent."""
+        sent = self.filter(cause=HeldCause.NO_TASK, submission__lost_at=None)
+        return sent.exclude(outcome=HeldOutcome.PAY)
 
 
 class HeldPayment(models.Model):

@@ -31,6 +31,7 @@ from qualcontrol.services.held_payments import accept_payment
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions
 from qualcontrol.services.withdrawals import withdraw_responses
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import (
     NOON,
     HitFactory,
@@ -512,3 +513,23 @@ def test_an_answer_that_fits_no_task_is_no_question_for_a_release(submit, campai
     submit(junk="1")
 
     assert open_questions(campaign) == []
+
+
+def test_an_answer_that_fits_no_task_is_not_held_against_the_worker_while_it_is_lost(
+    submit, campaign
+):
+    first, _ = submit(junk="hello"), submit(junk="hello")
+    decide(campaign=campaign, at=NOON)
+    assert campaign.pauses.in_force().exists()
+
+    lose(assignment=first, at=NOON)
+    refresh_worker_risks(campaign=campaign)
+    decide(campaign=campaign, at=NOON)
+
+    assert not campaign.pauses.in_force().exists()
+
+    find(assignment=first.pk, at=NOON)
+    refresh_worker_risks(campaign=campaign)
+    decide(campaign=campaign, at=NOON)
+
+    assert campaign.pauses.in_force().exists()
