@@ -70,10 +70,10 @@ def _old(at: datetime) -> list[QuerySet[Any]]:
         Activity.objects.filter(happened_at__lte=at - settings.ACTIVITY_KEPT).order_by(
             "happened_at"
         ),
-        # By then the event was sent, or all attempts have failed.
-        Event.objects.filter(happened_at__lte=at - settings.NOTIFICATIONS_KEPT).order_by(
-            "happened_at"
-        ),
+        # Not one that still waits, after a long standstill.
+        Event.objects.filter(
+            due_at=None, happened_at__lte=at - settings.NOTIFICATIONS_KEPT
+        ).order_by("happened_at"),
         Message.objects.filter(sent_at__lte=at - settings.MESSAGES_KEPT).order_by("sent_at"),
         tokens.filter(used_at__lte=at - settings.MTURK_TOKEN_LIFE).order_by("used_at"),
         SentForm.objects.filter(sent_at__lte=at - settings.SENT_FORMS_KEPT).order_by("sent_at"),
