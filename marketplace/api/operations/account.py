@@ -44,11 +44,11 @@ def send_bonus(call: Call) -> None:
 def list_bonus_payments(call: Call) -> dict[str, Any]:
     rows = call.requester.bonus_payments.select_related("worker", "assignment")
     hit_id, assignment_id = call.params.get("HITId"), call.params.get("AssignmentId")
-    if (hit_id is None) == (assignment_id is None):
-        raise DomainError("Give either a HITId or an AssignmentId.")
+    if hit_id is None and assignment_id is None:
+        raise DomainError("Give a HITId or an AssignmentId.")
     if hit_id is not None:
         rows = rows.filter(hit=find_hit(call))
-    else:
+    if assignment_id is not None:
         rows = rows.filter(assignment=find_assignment(call))
     return listing(call, rows, hit_id, assignment_id, name="BonusPayments", shape=bonus_shape)
 

@@ -221,9 +221,16 @@ def test_a_bonus_costs_its_fee_and_is_listed_under_hit_and_assignment(marketplac
         WorkerId=worker.worker_id, AssignmentId=assignment_id, BonusAmount="0.50", Reason="Good"
     )
 
-    by_hit = client.list_bonus_payments(HITId=hit_id)["BonusPayments"]
+    by_hit, by_assignment, by_both = (
+        client.list_bonus_payments(**by)["BonusPayments"]
+        for by in (
+            {"HITId": hit_id},
+            {"AssignmentId": assignment_id},
+            {"HITId": hit_id, "AssignmentId": assignment_id},
+        )
+    )
 
-    assert by_hit == client.list_bonus_payments(AssignmentId=assignment_id)["BonusPayments"]
+    assert by_hit == by_assignment == by_both
     assert [(each["BonusAmount"], each["Reason"]) for each in by_hit] == [("0.50", "Good")]
     assert balances(client) == ("9.28", "0.00")
 
