@@ -14,6 +14,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from joserfc import jwt
@@ -32,6 +33,7 @@ TOKEN_PARAMETER = "prolific_token"
 ISSUER = "https://www.prolific.com"
 # Keys may be kept for a day. An unknown key is looked up at most once in a minute.
 KEYS_KEPT, KEYS_ASKED_EVERY = 86_400.0, 60.0
+UNREADABLE = gettext_noop("Prolific's keys could not be read. Try again soon.")
 
 
 def is_signed_hook(body: bytes, *, timestamp: str, signature: str, now: float) -> bool:
@@ -58,15 +60,20 @@ class _Keys:
 
     def forget(self) -> None:
         self.found: KeySet | None = None
-        self.asked_at = float("-inf")
+        self.asked_at = self.read_at = float("-inf")
 
     def get(self, *, kid: str) -> KeySet:
         with self.lock:
-            age = time.monotonic() - self.asked_at
+            now = time.monotonic()
             is_known = self.found is not None and any(key.kid == kid for key in self.found.keys)
-            if self.found is None or age > KEYS_KEPT or (not is_known and age > KEYS_ASKED_EVERY):
-                self.found = self._ask()
-                self.asked_at = time.monotonic()
+            if not is_known or now - self.read_at > KEYS_KEPT:
+                # Also after a failure: all arrivals wait for each attempt, which may take long.
+                if now - self.asked_at > KEYS_ASKED_EVERY:
+                    self.asked_at = now
+                    self.found, self.read_at = self._ask(), now
+                if self.found is None:
+                    raise PanelUnclear(_(UNREADABLE))
+            assert self.found is not None, "known, or read"
             return self.found
 
     def _ask(self) -> KeySet:
@@ -76,7 +83,7 @@ class _Keys:
             answer.raise_for_status()
             return KeySet.import_key_set(answer.json())
         except (requests.RequestException, ValueError, JoseError) as error:
-            raise PanelUnclear(_("Prolific's keys could not be read. Try again soon.")) from error
+            raise PanelUnclear(_(UNREADABLE)) from error
 
 
 keys = _Keys()

@@ -16,6 +16,7 @@ from marketplace.models import Participation, Screening, Worker
 from marketplace.panels import arrivals
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy, PanelSubmission
+from marketplace.panels.panel import PanelUnclear
 from marketplace.panels.services import rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
@@ -106,6 +107,23 @@ def test_an_arrival_without_a_valid_signature_is_refused(stand_in, signed, token
 
     assert (opened.status_code, joined.status_code) == (403, 403)
     assert not Worker.objects.exists()
+
+
+def test_keys_that_cannot_be_read_are_asked_for_once_in_a_minute(stand_in, signed, monkeypatch):
+    """Everybody who arrives waits for an answer, and anybody can arrive with an unknown key."""
+    asked = []
+
+    def fail():
+        asked.append(None)
+        raise PanelUnclear("Prolific is away.")
+
+    participant = new_id()
+    address = address_of(stand_in, signed, participant)
+    monkeypatch.setattr(arrivals.keys, "_ask", fail)
+    answers = [open_and_join(address, participant)[0] for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
+    assert len(asked) == 1
 
 
 def test_a_ticket_of_one_participant_lets_no_other_in(stand_in, signed):
