@@ -93,11 +93,7 @@ class Section(NamedTuple):
     measure: Callable[[Inputs], dict[str, Any]]
     plots: Callable[[Numbers], Iterator[Plot]]
     text: Callable[[Numbers], Iterator[str]]
-    tables: Callable[[Numbers], Iterator[Table]]
-
-
-def no_tables(_numbers: Numbers) -> Iterator[Table]:
-    return iter(())
+    tables: Callable[[Numbers], Iterator[Table]] = lambda _numbers: iter(())
 
 
 def summary(values: npt.NDArray[Any]) -> dict[str, float]:

@@ -8,15 +8,7 @@ import numpy as np
 
 from corpora.report import drawing
 from corpora.report.dataset import Dataset
-from corpora.report.sections.base import (
-    Inputs,
-    Matrix,
-    NotMeasured,
-    Numbers,
-    Plot,
-    Section,
-    no_tables,
-)
+from corpora.report.sections.base import Inputs, Matrix, NotMeasured, Numbers, Plot, Section
 from corpora.selection.domains import IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN
 
 COMPONENTS, PERPLEXITY = 128, 30  # nocaps, appendix, section 3.2
@@ -168,4 +160,4 @@ def text(numbers: Numbers) -> Iterator[str]:
     )
 
 
-SECTION = Section("similarity", "Similarity of images", measure, plots, text, no_tables)
+SECTION = Section("similarity", "Similarity of images", measure, plots, text)

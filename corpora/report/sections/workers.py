@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 
 from corpora.report import drawing
-from corpora.report.sections.base import (
-    Inputs,
-    NotMeasured,
-    Numbers,
-    Plot,
-    Section,
-    no_tables,
-    summary,
-)
+from corpora.report.sections.base import Inputs, NotMeasured, Numbers, Plot, Section, summary
 from corpora.wording import counted
 
 
@@ -66,4 +58,4 @@ def text(numbers: Numbers) -> Iterator[str]:
     )
 
 
-SECTION = Section("workers", "Captions per worker", measure, plots, text, no_tables)
+SECTION = Section("workers", "Captions per worker", measure, plots, text)
