@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import chain
-from operator import or_
+from operator import itemgetter, or_
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -123,28 +123,22 @@ class FiledCaptions:
                 Q(campaign=self._campaign, worker=w, position__gt=self._places[w] - LATEST)
                 for w in of_some
             ]
-            rows = Assessment.objects.filter(reduce(or_, latest)).order_by("worker", "position")
-            columns = ("worker_id", "response_id")
-            for worker, key, answer in self._kind.with_answers(
-                rows, *columns, response="response__"
-            ):
-                text = self._kind.text(answer) or ""
-                self._latest[worker].append(Neighbour(key, worker, text))
+            self._note(Assessment.objects.filter(reduce(or_, latest)))
 
     def _read(self, worker: int) -> None:
         """The worker's latest answers and their total number, from one query."""
-        if worker in self._latest:
-            return
-        assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)
-        latest = assessed.order_by("-position")[:LATEST]
-        rows = list(
-            self._kind.with_answers(latest, "position", "response_id", response="response__")
-        )
-        self._places[worker] = rows[0][0] if rows else 0
-        self._latest[worker] = [
-            Neighbour(key, worker, self._kind.text(answer) or "")
-            for _, key, answer in reversed(rows)
-        ]
+        if worker not in self._latest:
+            self._places[worker], self._latest[worker] = 0, []
+            assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)
+            self._note(assessed.order_by("-position")[:LATEST])
+
+    def _note(self, assessed: QuerySet[Assessment]) -> None:
+        """Add these answers to their workers' latest ones, in the order of their positions."""
+        columns = ("worker_id", "position", "response_id")
+        rows = self._kind.with_answers(assessed, *columns, response="response__")
+        for worker, place, key, answer in sorted(rows, key=itemgetter(0, 1)):
+            self._places[worker] = place
+            self._latest[worker].append(Neighbour(key, worker, self._kind.text(answer) or ""))
 
 
 class Answer(NamedTuple):
