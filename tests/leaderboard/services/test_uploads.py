@@ -6,7 +6,13 @@ import zipfile
 import pytest
 
 from corpora.errors import DomainError
-from leaderboard.uploads import MOST_UNPACKED, MOST_UPLOADED, UploadRefused, json_bytes, read_upload
+from leaderboard.services.submissions import (
+    MOST_UNPACKED,
+    MOST_UPLOADED,
+    UploadRefused,
+    json_bytes,
+    read_upload,
+)
 
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 JSON = b'[{"image_id": 1, "caption": "A dog."}]'
