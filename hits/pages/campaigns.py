@@ -31,7 +31,6 @@ from annotate.queries.progress import Progress, Step, progress, progress_by_camp
 from corpora.wording import counted
 from hits.models import HitStatus
 from hits.pages.next_steps import how_people_get_in, next_steps, steps_of_reviewers
-from hits.pages.sync_states import sync_state
 from hits.queries.costs import MINIMUM_WAGE, ZERO, outstanding_slots, slot_cost, spend
 from hits.queries.statistics import (
     Hour,
@@ -45,6 +44,7 @@ from hits.queries.statistics import (
     responses_so_far,
     time_left,
 )
+from hits.services.syncs import sync_state
 from qualcontrol.models import SpotCheck
 from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.quality_report import estimate_of

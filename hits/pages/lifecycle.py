@@ -21,7 +21,6 @@ from annotate.queries.progress import progress
 from background.tasks import announce_job
 from corpora.errors import DomainError
 from hits.mturk.endpoints import endpoint_of
-from hits.pages.sync_states import sync_state
 from hits.queries.costs import (
     estimate,
     family_estimate,
@@ -31,7 +30,7 @@ from hits.queries.costs import (
     work_under_way,
 )
 from hits.services import lifecycle
-from hits.services.syncs import ask_for_sync
+from hits.services.syncs import ask_for_sync, sync_state
 from qualcontrol.models import HeldPayment, SpotCheck
 from shared.number_fields import AmountField
 

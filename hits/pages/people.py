@@ -35,8 +35,8 @@ from hits.mturk.connection import MarketplaceError
 from hits.mturk.endpoints import is_amazons
 from hits.mturk.people import GroupFieldRefused
 from hits.pages.next_steps import short_of_people
-from hits.pages.sync_states import sync_state
 from hits.reconcile.withdraw import people_missing
+from hits.services.syncs import sync_state
 from shared.environment import LOOPBACK_HOSTS
 from shared.number_fields import WholeNumberField
 from shared.text_areas import TextArea

@@ -15,12 +15,11 @@ from background.models import Job, JobStatus
 from background.tasks import work_next
 from hits.management.commands import sync as sync_command
 from hits.models import SILENT_AFTER, HitStatus, Sync
-from hits.pages.sync_states import PATIENCE, WORTH_A_WORD, Phase, sync_state
 from hits.reconcile import run as run_module
 from hits.reconcile import top_up as top_up_module
 from hits.reconcile.reconciler import NotPublished, SyncBusy, reconcile
 from hits.services.lifecycle import ask_to_publish
-from hits.services.syncs import ask_for_sync
+from hits.services.syncs import PATIENCE, WORTH_A_WORD, Phase, ask_for_sync, sync_state
 from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory, make_campaign
 from tests.jobs import run_jobs
 from tests.pauses import Stopped, nothing
