@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class LeaderboardConfig(AppConfig):
-    name = "leaderboard"
-    verbose_name = "Evaluation server"
