@@ -1,45 +1,31 @@
 """Gauges of background work, for the page of metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db.models import Count, QuerySet
 from kombu.exceptions import OperationalError
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from background.models import UNFINISHED, Failure, FailureSource, Job
+from shared.metrics import counted, gauge
 
 
-class Gauges(Collector):
-    """Jobs that are not over, and the length of Celery's queues."""
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        jobs = GaugeMetricFamily("jobs", "Jobs that are not over", labels=["status"])
-        yield _counted(jobs, Job.objects.unfinished(), "status", UNFINISHED)
-        failures = GaugeMetricFamily(
-            "failures", "Background work that failed and waits for a person", labels=["source"]
-        )
-        yield _counted(failures, Failure.objects.open(), "source", FailureSource)
-        if not settings.CELERY_TASK_ALWAYS_EAGER:
-            # The other gauges matter most while the broker does not answer.
-            with suppress(OperationalError):
-                yield GaugeMetricFamily(
-                    "celery_queue_length", "Tasks that wait for a Celery worker", queue_length()
-                )
-
-
-def _counted(
-    gauge: GaugeMetricFamily, rows: QuerySet[Any], column: str, values: Iterable[str]
-) -> GaugeMetricFamily:
-    """The gauge with the number of rows for each value of the column."""
-    counts = dict(rows.order_by().values_list(column).annotate(Count("pk")))
-    for value in values:
-        gauge.add_metric([value.lower()], counts.get(value, 0))
-    return gauge
+def gauges() -> Iterator[GaugeMetricFamily]:
+    """Jobs that are not over, failures that wait, and the length of Celery's queues."""
+    jobs = counted(Job.objects.unfinished(), "status", UNFINISHED)
+    yield gauge("jobs", "Jobs that are not over", "status", jobs)
+    failures = counted(Failure.objects.open(), "source", FailureSource)
+    about = "Background work that failed and waits for a person"
+    yield gauge("failures", about, "source", failures)
+    if not settings.CELERY_TASK_ALWAYS_EAGER:
+        # The other gauges matter most while the broker does not answer.
+        with suppress(OperationalError):
+            yield GaugeMetricFamily(
+                "celery_queue_length", "Tasks that wait for a Celery worker", queue_length()
+            )
 
 
 def check_broker() -> None:

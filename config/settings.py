@@ -355,7 +355,7 @@ LOG_REQUESTS = ENV.log_requests
 METRICS_TOKEN = ENV.metrics_token
 METRICS_ADDRESS = ENV.metrics_address
 # What is read from the database for each page of metrics.
-METRICS = ["background.gauges.Gauges", "hits.gauges.Gauges", "leaderboard.gauges.Gauges"]
+METRICS = ["background.gauges.gauges", "hits.gauges.gauges", "leaderboard.gauges.gauges"]
 
 LOGGING = logging_settings(
     loggers={

@@ -1,18 +1,15 @@
 """Gauges of the evaluation server, for the page of metrics."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
-from leaderboard.models import Submission
+from leaderboard.models import Submission, SubmissionStatus
+from shared.metrics import counted, gauge
 
 
-class Gauges(Collector):
+def gauges() -> Iterator[GaugeMetricFamily]:
     """Submissions that wait for their scores or get them now."""
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        gauge = GaugeMetricFamily("submissions", "Submissions without scores", labels=["status"])
-        gauge.add_metric(["waiting"], Submission.objects.waiting().count())
-        gauge.add_metric(["running"], Submission.objects.running().count())
-        yield gauge
+    statuses = [SubmissionStatus.WAITING, SubmissionStatus.RUNNING]
+    numbers = counted(Submission.objects.filter(status__in=statuses), "status", statuses)
+    yield gauge("submissions", "Submissions without scores", "status", numbers)

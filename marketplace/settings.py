@@ -164,7 +164,7 @@ LOG_REQUESTS = ENV.log_requests
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
 METRICS_TOKEN = ENV.marketplace_metrics_token
 # What is read from the database for each page of metrics.
-METRICS = ["marketplace.gauges.Gauges"]
+METRICS = ["marketplace.gauges.gauges"]
 
 # Request lines contain worker ids in query strings. Errors are logged elsewhere.
 LOGGING = logging_settings(

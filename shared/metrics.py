@@ -6,11 +6,13 @@ import re
 import secrets
 import time
 import uuid
-from functools import cache
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
@@ -24,7 +26,9 @@ from prometheus_client import (
     generate_latest,
     start_http_server,
 )
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from shared.logs import request_id
 from shared.requests import Middleware
@@ -48,7 +52,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     given = request.headers.get("Authorization", "").encode()
     if not settings.METRICS_TOKEN or not secrets.compare_digest(given, expected):
         return HttpResponseNotFound("Not found.", content_type="text/plain")
-    text = generate_latest(_registry()) + generate_latest(_gauges())
+    text = generate_latest(_registry()) + generate_latest(_Gauges())
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -77,13 +81,26 @@ def _registry() -> CollectorRegistry:
     return registry
 
 
-@cache
-def _gauges() -> CollectorRegistry:
-    """Gauges, which are the same in each process, because they are in the database."""
-    registry = CollectorRegistry()
-    for name in settings.METRICS:
-        registry.register(import_string(name)())
-    return registry
+class _Gauges(Collector):
+    """The gauges of METRICS, which are the same in each process: they are in the database."""
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        for name in settings.METRICS:
+            yield from import_string(name)()
+
+
+def gauge(name: str, about: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    """A gauge with a number for each value of the label."""
+    family = GaugeMetricFamily(name, about, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def counted(rows: QuerySet[Any], column: str, values: Iterable[str]) -> dict[str, int]:
+    """The number of rows by each of these values of the column, which are in small letters."""
+    counts = dict(rows.order_by().values_list(column).annotate(Count("pk")))
+    return {value.lower(): counts.get(value, 0) for value in values}
 
 
 requests_answered = logging.getLogger("requests_answered")

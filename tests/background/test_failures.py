@@ -8,7 +8,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from background.failures import FailureOver, end_failure, note_failure, solve_failure
-from background.gauges import Gauges
+from background.gauges import gauges
 from background.jobs.leases import fail, finish, take
 from background.jobs.requests import JOBS_ARE_KEPT, delete_old_failures, request_job, run_again
 from background.jobs.work import Result
@@ -307,7 +307,7 @@ def test_failures_that_are_over_are_deleted_after_a_time():
 def test_metrics_count_open_failures():
     failed_job(CampaignFactory())
 
-    found = {family.name: family for family in Gauges().collect()}
+    found = {family.name: family for family in gauges()}
 
     samples = {s.labels["source"]: s.value for s in found["failures"].samples}
     assert samples == {"job": 1, "task": 0, "sync": 0, "delivery": 0}
