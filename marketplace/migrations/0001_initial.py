@@ -103,18 +103,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Timekeeper',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('holder', models.CharField(max_length=64)),
-                ('began_at', models.DateTimeField()),
-                ('swept_at', models.DateTimeField(null=True)),
-            ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='timekeeper_is_one')],
-            },
-        ),
-        migrations.CreateModel(
             name='UsedLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

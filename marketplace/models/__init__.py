@@ -47,7 +47,7 @@ from marketplace.models.qualifications import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.models.shared_state import Activity, CallAllowance, Rehearsal, SentForm, Timekeeper
+from marketplace.models.shared_state import Activity, CallAllowance, Rehearsal, SentForm
 from marketplace.models.studies import (
     AttentionAnswer,
     AttentionCheck,

@@ -8,22 +8,6 @@ from django.db.models import Q
 from marketplace.models.accounts import Requester
 
 
-class Timekeeper(models.Model):
-    """The process that sweeps: a lease, which another process takes when it is not renewed."""
-
-    holder = models.CharField(max_length=64)
-    # By the database's clock: the beginning of the holder's latest sweep, and of the latest sweep
-    # that left nothing.
-    began_at = models.DateTimeField()
-    swept_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.CheckConstraint(name="timekeeper_is_one", condition=Q(pk=1))]
-
-    def __str__(self) -> str:
-        return self.holder
-
-
 class CallAllowance(models.Model):
     """A requester's remaining calls, if the calls per second are limited."""
 

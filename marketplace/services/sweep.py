@@ -1,32 +1,27 @@
 """Act on deadlines. Every step can be repeated, and can run twice at the same time.
 
-Each process has a thread that looks regularly who keeps the time, and that sweeps if it is this
-process. If the process has no such thread, or if sweeps are late, each API call sweeps its
-requester's rows first. So no response shows a deadline that passed more than SWEPT_LATELY sweeps
-ago. A sweep that finds nothing due only reads.
-
-A lease in the database says which process keeps the time, by the database's clock. Two sweeps at
-the same time do no harm, so the lease only avoids useless work. It survives a holder that was
-killed or hangs: after LEASE, the next process that sweeps takes it.
+Each process has a thread that sweeps regularly, one process at a time. If the process has no such
+thread, or if its sweeps are late, each API call sweeps its requester's rows first. So no response
+shows a deadline that passed more than SWEPT_LATELY sweeps ago. A sweep that finds nothing due only
+reads.
 """
 
 import logging
-import os
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, Value
-from django.db.models.functions import Coalesce, Now
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from marketplace.errors import DomainError
-from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester, Timekeeper
+from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester
 from marketplace.services import assignments, hits, review_policies, reviews
+from shared.database.locks import process_lock
 
 logger = logging.getLogger(__name__)
 
@@ -75,30 +70,24 @@ def sweep(*, at: datetime, requester: Requester | None = None) -> int:
 
 
 class _Thread:
-    """When the last complete sweep began as this process's thread knows, by the monotonic clock.
-
-    That sweep may be another process's.
-    """
+    """When the last complete sweep of this process's thread began, by the monotonic clock."""
 
     began: float | None = None
 
 
 def sweep_by_the_clock(*, at: datetime) -> int:
-    """One sweep for all requesters, if this process keeps the time; return the changed rows."""
+    """One sweep for all requesters, unless another process is sweeping; return the changed rows."""
     began = time.monotonic()
-    if not keep_time():
-        age = since_last_sweep()
-        _Thread.began = None if age is None else began - age.total_seconds()
-        return 0
-    changed = sweep(at=at)
-    if not changed:
-        note_complete_sweep()
+    with process_lock("sweep") as is_alone:
+        if not is_alone:
+            return 0
+        changed = sweep(at=at)
     _Thread.began = None if changed else began
     return changed
 
 
 def is_swept_by_the_clock() -> bool:
-    """Whether this process's thread knows of a recent sweep of all requesters' rows."""
+    """Whether this process's thread has lately swept all requesters' rows."""
     began = _Thread.began
     if began is None:
         return False
@@ -177,51 +166,3 @@ DEADLINES = (
     Deadline(_assignments_to_approve, "hit__requester_id", _approve),
     Deadline(_hits_to_dispose_of, "requester_id", _dispose_of),
 )
-
-
-# Who keeps the time
-
-
-LEASE = timedelta(seconds=5)
-_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-# The number of a process alone may occur on several machines.
-_MACHINE = uuid.uuid4().hex
-
-
-def keep_time() -> bool:
-    """Take or renew the lease; return whether this process keeps the time."""
-    if connection.vendor == "sqlite":
-        # One process serves an SQLite file. A lease would write to it every second.
-        return True
-    if _take_lease():
-        return True
-    if Timekeeper.objects.exists():
-        return False
-    # An old time is a lease that has ended.
-    never = Timekeeper(pk=1, holder="", began_at=_LONG_AGO)
-    Timekeeper.objects.bulk_create([never], ignore_conflicts=True)
-    return _take_lease()
-
-
-def _take_lease() -> bool:
-    ended = ExpressionWrapper(
-        Now() - Value(LEASE, output_field=DurationField()), output_field=DateTimeField()
-    )
-    free = Q(holder=_holder()) | Q(began_at__lte=ended)
-    return Timekeeper.objects.filter(free).update(holder=_holder(), began_at=Now()) > 0
-
-
-def note_complete_sweep() -> None:
-    """Record that the sweep for which this process renewed the lease left nothing."""
-    if connection.vendor != "sqlite":
-        Timekeeper.objects.filter(holder=_holder()).update(swept_at=F("began_at"))
-
-
-def since_last_sweep() -> timedelta | None:
-    """How long ago the latest complete sweep of any process began; None if there was none."""
-    age = ExpressionWrapper(Now() - F("swept_at"), output_field=DurationField())
-    return Timekeeper.objects.values_list(age, flat=True).first()
-
-
-def _holder() -> str:
-    return f"{_MACHINE}:{os.getpid()}"

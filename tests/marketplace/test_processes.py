@@ -1,4 +1,4 @@
-"""Two processes serve one database, and the one that keeps the time is killed."""
+"""Two processes serve one database, and one of them is killed."""
 
 import os
 import signal
@@ -11,6 +11,7 @@ import pytest
 import requests
 from django.db import connection, transaction
 
+from marketplace import clock
 from marketplace.models import (
     Account,
     Assignment,
@@ -19,11 +20,11 @@ from marketplace.models import (
     Hit,
     NotificationSetting,
     Requester,
-    Timekeeper,
     Transfer,
     TransferKind,
 )
 from marketplace.services import assignments
+from marketplace.services.sweep import sweep
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
 from tests.servers import PATIENCE, free_port, stop, wait_until, wait_until_ready
@@ -61,10 +62,6 @@ class Process:
             env=environment,
             stdout=subprocess.DEVNULL,
         )
-
-    def keeps_time(self) -> bool:
-        found = Timekeeper.objects.first()
-        return found is not None and found.holder.endswith(f":{self.process.pid}")
 
 
 @pytest.fixture
@@ -107,30 +104,27 @@ def is_swept(hit: Hit) -> bool:
     return hit.is_expired and done.count() == 2 * OVERDUE
 
 
-def test_the_other_process_takes_over_and_nothing_is_done_twice(processes):
-    wait_until(lambda: sum(each.keeps_time() for each in processes) == 1)
-    (keeper,) = (each for each in processes if each.keeps_time())
-    (other,) = (each for each in processes if each is not keeper)
+def test_the_other_process_goes_on_and_nothing_is_done_twice(processes):
+    killed, other = processes
+    killed.process.send_signal(signal.SIGKILL)
+    killed.process.wait(PATIENCE)
 
-    keeper.process.send_signal(signal.SIGKILL)
-    keeper.process.wait(PATIENCE)
     hit = make_overdue()
     wait_until(lambda: is_swept(hit))
 
-    assert other.keeps_time()
     assert requests.get(f"{other.url}/healthz", timeout=PATIENCE).ok
     check_done_once(hit)
 
 
 def test_sweeps_at_the_same_time_do_nothing_twice(processes):
-    """The lease is taken away all the time, as if each sweep took longer than it."""
+    """Calls of the API sweep, too, whatever the processes' threads do."""
     hit = make_overdue()
 
-    def sweep_in_both() -> bool:
-        Timekeeper.objects.update(began_at=NOON)
+    def sweep_here_too() -> bool:
+        sweep(at=clock.now())
         return is_swept(hit)
 
-    wait_until(sweep_in_both)
+    wait_until(sweep_here_too)
 
     check_done_once(hit)
 

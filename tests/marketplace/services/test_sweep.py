@@ -1,18 +1,17 @@
 """The sweep: deadlines, and that it terminates."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.db.models import F
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from marketplace.api.calls import Call
 from marketplace.api.dispatch import HANDLERS
 from marketplace.errors import InvalidAssignmentState
-from marketplace.models import Event, Hit, HitStatus, NotificationSetting, Timekeeper
+from marketplace.models import Event, Hit, HitStatus, NotificationSetting
 from marketplace.services import assignments, hits, reviews
 from marketplace.services import sweep as sweeping
 from marketplace.services.retention import forget
@@ -223,6 +222,16 @@ def test_a_sweep_that_may_have_left_something_is_not_trusted(no_thread, settings
     assert not is_swept_by_the_clock()
 
 
+def test_a_process_does_not_sweep_while_another_one_does(no_thread, monkeypatch, settings):
+    settings.SWEEP_SECONDS = 1_000_000
+    assignments.accept(worker=make_worker(), hit_type=make_hit().hit_type, at=NOON)
+    monkeypatch.setattr(sweeping, "process_lock", lambda _: nullcontext(False))
+
+    assert sweep_by_the_clock(at=NOON + timedelta(hours=2)) == 0
+
+    assert not is_swept_by_the_clock()
+
+
 def hit_is_reviewable(hit: Hit) -> bool:
     hit.refresh_from_db()
     return hit.status == HitStatus.REVIEWABLE
@@ -245,63 +254,3 @@ def test_an_error_in_one_hit_stops_no_other_hit(monkeypatch, caplog):
     assert f"A deadline of marketplace.Hit {bad.pk} could not be met." in caplog.text
     assert list(Hit.objects.filter(is_expired=True)) == [good]
     assert sweep(at=NOON + timedelta(hours=1)) == 1
-
-
-# Which of several processes keeps the time. SQLite serves one process.
-
-
-@pytest.fixture
-def two_processes(monkeypatch, settings):
-    """Steps of one process or the other; each trusts a sweep of a day ago."""
-    if connection.vendor == "sqlite":
-        pytest.skip("SQLite serves one process")
-    settings.SWEEP_SECONDS = 24 * 3600
-    monkeypatch.setattr(sweeping._Thread, "began", None)
-
-    def act_as(name):
-        monkeypatch.setattr(sweeping, "_holder", lambda: name)
-        sweeping._Thread.began = None
-
-    return act_as
-
-
-def test_one_process_keeps_the_time_and_the_other_does_not(two_processes):
-    for name, keeps in (("first", True), ("second", False), ("first", True), ("second", False)):
-        two_processes(name)
-        assert sweeping.keep_time() == keeps
-
-
-def test_the_lease_of_a_killed_process_ends(two_processes):
-    two_processes("first")
-    sweeping.keep_time()
-    Timekeeper.objects.update(began_at=F("began_at") - sweeping.LEASE)
-
-    two_processes("second")
-
-    assert sweeping.keep_time()
-    two_processes("first")
-    assert not sweeping.keep_time()
-
-
-def test_a_process_trusts_the_sweeps_of_another_while_they_are_in_time(two_processes):
-    two_processes("first")
-    sweep_by_the_clock(at=NOON)
-    two_processes("second")
-
-    assert sweep_by_the_clock(at=NOON) == 0
-
-    assert is_swept_by_the_clock()
-    Timekeeper.objects.update(began_at=timezone.now(), swept_at=timezone.now() - timedelta(days=4))
-    sweep_by_the_clock(at=NOON)
-    assert not is_swept_by_the_clock()
-
-
-def test_a_process_does_not_trust_a_sweep_that_may_have_left_something(two_processes):
-    assignments.accept(worker=make_worker(), hit_type=make_hit().hit_type, at=NOON)
-    two_processes("first")
-    assert sweep_by_the_clock(at=NOON + timedelta(hours=2)) == 2
-    two_processes("second")
-
-    sweep_by_the_clock(at=NOON + timedelta(hours=2))
-
-    assert not is_swept_by_the_clock()
