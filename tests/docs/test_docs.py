@@ -272,6 +272,17 @@ def test_every_benchmark_is_named():
     assert unquoted_in(page("benchmarks.md"), benchmarks) == []
 
 
+def test_benchmarks_that_a_page_names_exist():
+    named = {
+        name
+        for path in PAGES
+        for name in re.findall(r"(?:-m benchmarks\.|benchmark \[?`)(\w+)", path.read_text("utf-8"))
+    } - {"NAME"}
+
+    assert named
+    assert [name for name in named if not (ROOT / "benchmarks" / f"{name}.py").exists()] == []
+
+
 def test_relative_links_resolve():
     dead = [
         f"{path}: {link}" for path in PAGES for link in links_of(path) if not resolves(path, link)
