@@ -111,14 +111,11 @@ def locked_accounts(
 def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
     """The keys of the workers with these ids at this marketplace, by id.
 
-    New workers are created, in the order of the ids. The number of queries is constant.
+    New workers are created, in the order of their ids, so that two transactions that create the
+    same accounts do not deadlock. The number of queries is constant.
     """
     known_ids = known_workers(endpoint=endpoint, marketplace_ids=marketplace_ids)
-    new = [
-        marketplace_id
-        for marketplace_id in dict.fromkeys(marketplace_ids)
-        if marketplace_id not in known_ids
-    ]
+    new = sorted(set(marketplace_ids).difference(known_ids))
     if not new:
         return known_ids
     workers = Worker.objects.bulk_create(Worker() for _ in new)

@@ -141,7 +141,7 @@ class _Importer:
         kept = list(self._without_erased(placed))
         workers = workers_for(
             endpoint=self.campaign.endpoint,
-            marketplace_ids=list(dict.fromkeys(placement.entry.worker for placement in kept)),
+            marketplace_ids={placement.entry.worker for placement in kept},
         )
         # Workers are locked before tasks, as everywhere. This also waits for an exclusion that is
         # being made.

@@ -86,9 +86,8 @@ def take_submissions(
     and hold the payments if needed. The number of statements does not grow with the number of
     assignments. Raises ErasedMeanwhile.
     """
-    # In the order of the ids, so that two transactions that create the same accounts do not
-    # deadlock. The workers are locked before the tasks, in the same order as an exclusion does.
-    workers = sorted({row.listed.worker_id for row in reported})
+    # The workers are locked before the tasks, in the same order as an exclusion does.
+    workers = {row.listed.worker_id for row in reported}
     # Workers who fail a practice are excluded, which also discards responses that build on theirs.
     has_practice = bool(campaign.config.practice.captions)
     accounts = locked_accounts(

@@ -1,8 +1,10 @@
 """Accounts at a marketplace: created once, and taken along to the marketplace's new address."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from annotate.models import Response, Worker
 from hits.models import WorkerAccount
@@ -11,7 +13,8 @@ from hits.services.accounts import workers_for
 from tests.factories import make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import MarketplaceProcess
-from tests.races import just_before
+from tests.races import in_own_connection, just_before, until_it_waits
+from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db
 OLD = "https://old.example.org"
@@ -53,6 +56,29 @@ def test_of_two_that_create_an_account_at_once_one_leaves_no_worker_behind():
         found = create()
 
     assert found == {"AONE": Worker.objects.get().pk}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_two_that_create_the_same_accounts_in_different_orders_do_not_deadlock():
+    """Files name workers in any order."""
+
+    def create(*ids):
+        return in_own_connection(lambda: workers_for(endpoint="local", marketplace_ids=ids))
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            workers_for(endpoint="local", marketplace_ids=["AONE"])
+            rivals = [
+                pool.submit(create, "ATWO", "AONE", "ATHREE"),
+                pool.submit(create, "ATHREE", "AONE", "ATWO"),
+            ]
+            until_it_waits(rivals[1], number=2)
+            transaction.set_rollback(True)
+        first, second = (rival.result(PATIENCE) for rival in rivals)
+
+    assert first == second
+    assert Worker.objects.count() == 3
 
 
 def test_another_marketplace_is_refused(marketplace, requester, settings):
