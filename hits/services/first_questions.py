@@ -31,10 +31,16 @@ def problems_of(campaign: Campaign, worker_id: str, fields: Mapping[str, str]) -
     if writing.confirm and not fields.get(CONFIRMED):
         sentence = gettext("Please confirm the sentence at the top of the form.")
         problems.append(Problem("not_confirmed", sentence))
-    if writing.question and fields.get(DOTS, "").strip() != str(_number(campaign, worker_id)):
+    if writing.question and not _is_counted(campaign, worker_id, fields.get(DOTS, "")):
         sentence = gettext("Please count the dots in the picture again.")
         problems.append(Problem("not_counted", sentence))
     return problems
+
+
+def _is_counted(campaign: Campaign, worker_id: str, typed: str) -> bool:
+    """Whether this is the number of dots, in the digits of any script."""
+    digits = typed.strip()
+    return len(digits) == 1 and digits.isdecimal() and int(digits) == _number(campaign, worker_id)
 
 
 def picture(campaign: Campaign, worker_id: str) -> str:

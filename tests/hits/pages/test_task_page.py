@@ -508,6 +508,9 @@ def test_a_first_answer_confirms_the_sentence_and_counts_the_dots(client):
 
     without_box = answer(client, hit, **{**given, "behaviour-confirmed": ""})
     miscounted = answer(client, hit, **{**given, "behaviour-dots": "12"})
+    # As keyboards for Arabic type it.
+    in_arabic = {**given, "behaviour-dots": chr(ord("\N{ARABIC-INDIC DIGIT ZERO}") + int(number))}
+    right_in_arabic = answer(client, hit, only_check="1", **in_arabic)
     right = answer(client, hit, **given)
     again = answer(client, hit, SENTENCE.replace("dog", "cat"))
 
@@ -515,7 +518,7 @@ def test_a_first_answer_confirms_the_sentence_and_counts_the_dots(client):
     assert without_box.status_code == miscounted.status_code == 422
     assert "Please confirm the sentence" in without_box.content.decode()
     assert "Please count the dots in the picture again" in miscounted.content.decode()
-    assert right.status_code == again.status_code == 200
+    assert right.status_code == right_in_arabic.status_code == again.status_code == 200
     assert b"behaviour-dots" not in right.content
     assert not any("behaviour" in name for name in TaskPage.objects.get().fields)
 
