@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import FIRST_TEAM_NAME, Right
 from accounts.pages.once import once
-from accounts.pages.signed_in import user_of
+from accounts.pages.signed_in import refusals_shown, user_of
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, CampaignStatus
 from annotate.queries.progress import progress
@@ -115,11 +115,16 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
         messages.warning(request, "Only campaigns for your own people have a link to send them.")
         return redirect(campaign)
     form: forms.Form | None = None
+    if "tasks" in request.POST:
+        with refusals_shown(request):
+            people.give_tasks(campaign, _group_of(campaign, request.POST["tasks"]))
+            messages.success(request, "The group sees the campaign's new tasks.")
+        return redirect("hits:invite", slug)
     if request.method == "POST":
         form = (AddressesForm if "addresses" in request.POST else GroupForm)(request.POST)
         try:
-            if "tasks" in request.POST or form.is_valid():
-                messages.success(request, _act(campaign, request, form))
+            if form.is_valid():
+                messages.success(request, _act(campaign, form))
                 return redirect("hits:invite", slug)
         except GroupFieldRefused as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
@@ -128,11 +133,8 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, campaign, form)
 
 
-def _act(campaign: Campaign, request: HttpRequest, form: forms.Form) -> str:
-    """Do what the pressed button says; return what was done."""
-    if "tasks" in request.POST:
-        people.give_tasks(campaign, _group_of(campaign, request.POST["tasks"]))
-        return "The group sees the campaign's new tasks."
+def _act(campaign: Campaign, form: forms.Form) -> str:
+    """Do what the form says; return what was done."""
     values = form.cleaned_data
     if isinstance(form, AddressesForm):
         addresses = values["addresses"].replace(",", " ").replace(";", " ").split()

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotate.models import Campaign
 from hits.mturk import people
+from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
 from tests.factories import ImageFactory, TeamFactory, UserFactory, make_campaign
@@ -244,8 +245,24 @@ def test_groups_of_another_campaign_are_neither_shown_nor_used(client, campaign,
         client.post(address, {"group": "x", "addresses": "a@university.example"}),
     ]
 
-    assert [answer.status_code for answer in answers] == [422] * 3
+    assert [answer.status_code for answer in answers] == [302, 422, 422]
+    assert people.groups_of(other) == []
     assert shown(client, address).select("section a code") == []
+
+
+def test_tasks_that_the_marketplace_refuses_are_no_fault_of_the_texts(client, page, monkeypatch):
+    def refuse(*_):
+        raise MarketplaceError("The group is closed.")
+
+    make_link(client, page)
+    monkeypatch.setattr(people, "give_tasks", refuse)
+    [group] = people.groups_of(Campaign.objects.get())
+
+    answer = client.post(page, {"tasks": group.id}, follow=True).content.decode()
+
+    assert "The group is closed." in answer
+    assert "This field is required" not in answer
+    assert "I agree to take part." in answer
 
 
 def test_a_marketplace_that_is_away_is_named(client, page, settings):
