@@ -311,6 +311,24 @@ def test_files_and_modules_that_a_page_names_exist(page):
         resolve_name(name)  # Raises an error that names what is missing.
 
 
+@cache
+def words_of_the_code() -> set[str]:
+    files = [
+        file
+        for package in (*PACKAGES, "tests")
+        for end in ("py", "js")
+        for file in ROOT.glob(f"{package}/**/*.{end}")
+    ]
+    return {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
+
+
+@pytest.mark.parametrize("page", ABOUT_THE_CODE, ids=lambda page: page.name)
+def test_functions_and_fields_that_a_page_names_exist(page):
+    names = re.findall(r"`(?:[A-Z]\w+\.)?(_?[a-z]+(?:_[a-z]+)+)(?:\(\))?`", page.read_text("utf-8"))
+
+    assert [name for name in names if name not in words_of_the_code()] == []
+
+
 def test_no_page_names_a_path_of_one_machine():
     assert [path for path in PAGES if MACHINE_PATH.search(path.read_text("utf-8"))] == []
 
