@@ -101,6 +101,23 @@ def test_accepting_the_next_one_is_remembered_for_the_session(client, worker):
     assert not is_checked()
 
 
+def test_a_box_that_is_unchecked_on_the_preview_is_remembered(client, worker):
+    hit = open_hit()
+    Hit.objects.filter(pk=hit.pk).update(available=2, max_assignments=2)
+    client.post("/auto-accept", {"on": "1"})
+    preview = hit.hit_type.get_absolute_url()
+    form = BeautifulSoup(client.get(preview).content, "lxml").find("form", class_="row")
+    fields = {
+        field["name"]: field["value"]
+        for field in form.find_all("input", attrs={"name": True})
+        if field.get("type") != "checkbox"
+    }
+
+    client.post(form["action"], fields)
+
+    assert not client.session.get("accepts_next")
+
+
 def test_a_worker_cannot_submit_look_at_or_return_anothers_assignment(client):
     hit = open_hit()
     found = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=clock.now())
