@@ -29,6 +29,7 @@ from marketplace.models import (
     Event,
     ExternalIdentity,
     MailInvitation,
+    MailRefusal,
     Message,
     Participation,
     RequestToken,
@@ -137,6 +138,7 @@ class CannotErase(DomainError):
 def data_of(worker: Worker) -> dict[str, Any]:
     """Everything stored about the worker, except the password's hash. Times are `datetime`, amounts
     `Decimal`."""
+    addresses = worker.mail_invitations.values_list("address", flat=True)
     return {
         "worker_id": worker.public_id,
         "name": worker.name,
@@ -156,7 +158,10 @@ def data_of(worker: Worker) -> dict[str, Any]:
             )
         ),
         "assignments": _assignments(worker),
-        "mail_addresses": list(worker.mail_invitations.values_list("address", flat=True)),
+        "mail_addresses": list(addresses),
+        "refuse_mail": list(
+            MailRefusal.objects.filter(address__in=addresses).values("address", "refused_at")
+        ),
         "groups": list(
             worker.memberships.values("group__name", "joined_at", "withdrawn_at", "withdrawn_by")
         ),
@@ -165,7 +170,11 @@ def data_of(worker: Worker) -> dict[str, Any]:
                 "membership__group__name", "text__version", "given_at"
             )
         ),
-        "qualifications": list(worker.qualifications.values("qualification_type__name", "value")),
+        "qualifications": list(
+            worker.qualifications.values(
+                "qualification_type__name", "value", "status", "granted_at"
+            )
+        ),
         "qualification_requests": list(
             worker.qualification_requests.values(
                 "qualification_type__name", "status", "answer", "started_at", "submitted_at"
@@ -181,12 +190,19 @@ def data_of(worker: Worker) -> dict[str, Any]:
             .order_by("pk")
             .values("kind", "amount", "made_at")
         ),
+        "activity": list(
+            _entries_about(worker).values("happened_at", "actor", "action", "refusal")
+        ),
         **{
             name: rows
             for extension in extensions()
             for name, rows in extension.data_of(worker).items()
         },
     }
+
+
+def _entries_about(worker: Worker) -> QuerySet[Activity]:
+    return Activity.objects.filter(about__in=[worker.name, worker.public_id])
 
 
 def _participations(worker: Worker) -> list[dict[str, Any]]:
@@ -254,7 +270,7 @@ def erase_worker(*, worker: Worker, at: datetime) -> None:
     due = balances(Worker.objects.filter(pk=worker.pk)).get(worker.pk, Decimal())
     if obstacle := obstacle_to_erasure(worker, due):
         raise CannotErase(obstacle)
-    Activity.objects.filter(about__in=[worker.name, worker.public_id]).update(about="erased worker")
+    _entries_about(worker).update(about="erased worker")
     # Also invitations to groups that the worker has not joined.
     addresses = worker.mail_invitations.values_list("address", flat=True)
     MailInvitation.objects.filter(worker=None, address__in=list(addresses)).delete()

@@ -13,6 +13,7 @@ from marketplace.errors import AlreadyDone, DomainError
 from marketplace.models import (
     Activity,
     ExternalIdentity,
+    MailInvitation,
     Message,
     Participation,
     QualificationType,
@@ -22,6 +23,7 @@ from marketplace.services import (
     accounts,
     assignments,
     hits,
+    mail_invitations,
     money,
     people_groups,
     qualification_types,
@@ -231,6 +233,33 @@ def test_the_data_has_the_workers_rows_and_no_password():
     assert "the hash" not in str(data)
 
 
+def test_the_data_says_that_a_qualification_was_revoked_and_who_changed_the_account():
+    worker, kind = make_worker(), reader()
+    given = {"qualification_type": kind, "worker": worker, "at": NOON}
+    qualifications.grant(value=3, **given)
+    qualifications.revoke(**given)
+    with noted(actor="operator root", action="changed a worker", about=worker.public_id, at=NOON):
+        pass
+
+    data = data_of(worker)
+
+    assert [one["status"] for one in data["qualifications"]] == ["Revoked"]
+    assert [one["action"] for one in data["activity"]] == ["changed a worker"]
+
+
+def test_the_data_says_which_addresses_refuse_mail():
+    group = make_group()
+    mail_invitations.add_addresses(
+        group=group, addresses=["mia@example.org", "other@example.org"], at=NOON
+    )
+    worker = make_worker()
+    MailInvitation.objects.filter(address="mia@example.org").update(worker=worker)
+    for address in ("mia@example.org", "other@example.org"):
+        mail_invitations.stop(address=address, at=NOON)
+
+    assert [one["address"] for one in data_of(worker)["refuse_mail"]] == ["mia@example.org"]
+
+
 def test_the_data_has_the_reward_that_was_paid():
     worker = make_worker()
     done = paid(worker)
@@ -243,9 +272,7 @@ def test_the_data_has_the_reward_that_was_paid():
 def test_the_data_has_requests_for_qualifications_and_the_words_of_bonuses():
     worker = make_worker()
     done = paid(worker)
-    kind = create_qualification_type(
-        requester=make_requester(), name="Reader", description="Reads", at=NOON
-    )
+    kind = reader()
     asked = qualification_types.request_qualification(
         qualification_type=kind, worker=worker, at=NOON
     )
