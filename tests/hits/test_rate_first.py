@@ -82,6 +82,18 @@ def test_all_ratings_come_before_all_captions(selection, language, said):
     assert "a cat &lt;b&gt; on a bed" in body
 
 
+@pytest.mark.parametrize("without", [None, 1, 2])
+def test_the_heading_comes_once_also_if_an_image_has_no_given_captions(selection, without):
+    GivenCaption.objects.filter(number=without).delete()
+
+    page = BeautifulSoup(opened(make(selection))[2].content, "lxml")
+
+    assert [heading.text for heading in page.select("form h2")] == [
+        "First, rate these descriptions"
+    ]
+    assert len(page.select("form link[href$='kinds/scales.css']")) == 1
+
+
 @pytest.mark.parametrize("known", ["en", ""])
 def test_given_captions_are_in_the_language_of_their_set(selection, known):
     CaptionSet.objects.update(language=known)
