@@ -12,7 +12,7 @@ from accounts.models import Team
 from annotate.models import Campaign, Release
 from annotate.queries.releases import unknown_classes
 from annotate.services import images
-from corpora.reading.files import is_json
+from corpora.reading.files import is_file, is_json
 from corpora.selection.domains import PRESETS, DomainTable, table_named
 from corpora.wording import counted
 
@@ -87,7 +87,7 @@ def release_named(name: str, kind: str = "") -> Release:
 def captions_file(name: str) -> Path | None:
     """The path of a captions file, if that is what was given and not the name of a release."""
     path = Path(name)
-    return path if path.is_file() or is_json(path) else None
+    return path if is_file(path) or is_json(path) else None
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

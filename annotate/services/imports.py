@@ -32,7 +32,7 @@ from annotate.services.selections import recount_all_pools, recount_pools
 from corpora.datasets import coco, openimages
 from corpora.errors import DomainError
 from corpora.reading.blocks import open_blocks
-from corpora.reading.files import MalformedFile, Progress, no_progress, short
+from corpora.reading.files import MalformedFile, Progress, is_file, no_progress, short
 from corpora.reading.tables import open_csv
 
 # Characters of a base URL. A question mark would end the path of each image's address.
@@ -273,7 +273,7 @@ def _may_lock_tables(split: str, path: Path) -> bool:
     Only for the first boxes of a split, while no campaign is running, and if the table is small
     enough: locking means checking the keys of all boxes again, those of other splits included.
     """
-    size = path.stat().st_size if path.exists() else 0
+    size = path.stat().st_size if is_file(path) else 0
     return not (
         Box.objects.filter(image__source=ImageSource.OPEN_IMAGES, image__split=split).exists()
         or Campaign.objects.filter(status=CampaignStatus.RUNNING).exists()

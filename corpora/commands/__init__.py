@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from corpora.errors import DomainError
 from corpora.language.languages import checked_tag
-from corpora.reading.files import Progress
+from corpora.reading.files import Progress, is_file
 from corpora.writing import write_atomically
 
 
@@ -33,7 +33,7 @@ def checked_language(tag: str) -> str:
 @contextmanager
 def bytes_shown(path: Path) -> Iterator[Progress]:
     """Show a progress bar over the bytes of a file, unless the output is not a terminal."""
-    size = path.stat().st_size if path.is_file() else None
+    size = path.stat().st_size if is_file(path) else None
     with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
         yield bar.update
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java, JavaFailed, package_folder, run_java
+from corpora.reading.files import is_file
 
 Floats = NDArray[np.float64]
 
@@ -388,7 +389,7 @@ def _models(java: Java) -> list[Path]:
         raise NoFigure("SPICE_MODELS does not name a folder with the files of CoreNLP 3.6.0.")
     files = [java.spice_models / name for name in JARS]
     for file in files:
-        if not file.is_file():
+        if not is_file(file):
             raise NoFigure(f"SPICE_MODELS has no file {file.name}.")
     return [file.absolute() for file in files]
 

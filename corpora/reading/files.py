@@ -220,6 +220,14 @@ def open_text(
             raise MalformedFile(name, error.strerror or "cannot be read") from error
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file with this path; no if the path is too long, or in a closed folder."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def is_json(path: Path) -> bool:
     """Whether a file is JSON by its name, packed or not."""
     return path.name.removesuffix(".gz").endswith(".json")

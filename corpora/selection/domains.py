@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from corpora.errors import DomainError
-from corpora.reading.files import MalformedFile, short
+from corpora.reading.files import MalformedFile, is_file, short
 from corpora.reading.tables import CsvFile, open_csv
 
 IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN = "in-domain", "near-domain", "out-domain"
@@ -73,7 +73,7 @@ def table_named(name: str) -> DomainTable:
     """A preset, or the table in the file of this path; raises DomainError."""
     if name in PRESETS:
         return preset(name)
-    if not Path(name).is_file():
+    if not is_file(Path(name)):
         raise DomainError(
             f"There is no table of domains {name!r}. Give {', '.join(PRESETS)}, or the path of a "
             "CSV file with the columns class and domain."

@@ -143,6 +143,7 @@ def test_output_to_a_full_disk_ends_in_a_line(folder):
         ("splits captions.json --validation-share 2", 2, "must be a number from 0 to 1"),
         ("content_selection gold.json", 2, "Name RESULTS"),
         ("report captions.json --out new --against-boxes b.json", 2, "--against, which is missing"),
+        (f"report captions.json --out new --domains {'x' * 300}", 1, "no table of domains 'xxx"),
     ],
 )
 def test_an_error_is_one_line_and_a_status(folder, capsys, command, status, message):

@@ -254,6 +254,23 @@ def test_no_file_brings_a_command_down(known, tmp_path, case, how):
         transaction.set_rollback(True)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(arguments for arguments, _ in CASES.values()),
+        ["import_images", "FILE", "--split", "own"],
+        ["evaluate", "FILE"],
+        ["report", "FILE", "--out", "new"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_name_that_is_too_long_for_a_disk_ends_a_command_with_one_line(known, arguments):
+    with pytest.raises(CommandError) as refused:
+        call_command(*("x" * 300 if part == "FILE" else part for part in arguments))
+
+    assert len(str(refused.value).splitlines()) == 1
+
+
 def test_an_error_is_one_line_whatever_the_file_is_called():
     error = MalformedFile("a\nb\udc80.csv", "a column is called \x1b[31m", 3)
 
