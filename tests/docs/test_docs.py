@@ -26,7 +26,10 @@ COMMAND_FOLDERS = [
 ]
 IMAGE_BYTES = 120_000
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(work|tmp|home|root|Users|usr|opt|mnt|srv)/")
+# The units and the script of deploy/ have the checkout in /opt/captions.
+MACHINE_PATH = re.compile(
+    r"(?<![\w.:/-])/(?!opt/captions\b)(work|tmp|home|root|Users|usr|opt|mnt|srv)/"
+)
 
 
 def unquoted_in(text: str, names: Iterable[str]) -> list[str]:
