@@ -195,7 +195,7 @@ def groups(request: WorkerRequest) -> HttpResponse:
 @worker_required
 def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     """Show one HIT of the group in a frame, without assigning it."""
-    hit_type = _find_visible_group(request, hit_type_id)
+    hit_type = _visible(request, _find_group(hit_type_id))
     if qualifications.is_blocked(worker=request.worker, hit_type=hit_type):
         return refusal(request, 403, "Blocked by the requester", qualifications.BLOCKED)
     return _preview(request, hit_type)
@@ -205,7 +205,8 @@ def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
 @worker_required
 def group_link(request: WorkerRequest, group_id: str = "") -> HttpResponse:
     """Redirect Amazon's URLs of a group, which many programs print, to its preview."""
-    return redirect(_find_visible_group(request, group_id or request.GET.get("groupId", "")))
+    hit_type = _find_group(group_id or request.GET.get("groupId", ""))
+    return redirect(_visible(request, hit_type))
 
 
 @require_GET
@@ -216,9 +217,8 @@ def search_link(request: WorkerRequest) -> HttpResponse:
     return redirect(f"{reverse('groups')}?{urlencode({'q': term})}")
 
 
-def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
+def _visible(request: WorkerRequest, hit_type: HitType) -> HitType:
     """The group; raises Http404 if its requirements hide it from the worker."""
-    hit_type = _find_group(public_id)
     if qualifications.unmet(hit_type, qualifications.held_by(request.worker), Action.DISCOVER):
         raise Http404("Group of HITs not found.")
     return hit_type
@@ -279,6 +279,7 @@ def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     try:
         assignment = assignments.accept(worker=request.worker, hit_type=hit_type, at=clock.now())
     except (NothingToAccept, NotQualified) as error:
+        hit_type = _visible(request, hit_type)
         return _preview(request, hit_type, problem=str(error), status=error.status)
     return see_other(assignment)
 
