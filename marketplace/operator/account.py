@@ -13,7 +13,7 @@ from django.contrib.auth.tokens import default_token_generator
 from django.contrib.auth.views import PasswordChangeView, PasswordResetConfirmView
 from django.core.signing import BadSignature
 from django.db.models import Exists, OuterRef
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils import timezone
@@ -72,7 +72,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
                     attempt.delete()
                 request.session.flush()
                 login(request, operator)
-                return redirect(_next_page(request))
+                return HttpResponseRedirect(_next_page(request))
             problem, status = "Wrong name, password or code.", 403
     context = {"form": form, "problem": problem, **_site(request)}
     return render(request, "marketplace/operator/sign_in.html", context, status=status)
@@ -86,7 +86,7 @@ def hand_over(request: HttpRequest) -> HttpResponse:
         return redirect("operator:sign_in")
     page, state = _next_page(request), new_state()
     if request.user.is_active and request.user.is_staff:
-        return redirect(page)
+        return HttpResponseRedirect(page)
     if not request.session.session_key:
         request.session.set_expiry(ASKED_FOR)
     request.session[ASKED] = [state, page]
@@ -115,7 +115,7 @@ def end_hand_over(request: HttpRequest) -> HttpResponse:
         request.session.flush()
         login(request, operator, backend=settings.AUTHENTICATION_BACKENDS[0])
         request.session.set_expiry(settings.HAND_OVER_SESSION_AGE)
-        return redirect(page)
+        return HttpResponseRedirect(page)
     context = {"form": SignInForm(), "problem": problem, **_site(request)}
     return render(request, "marketplace/operator/sign_in.html", context, status=403)
 

@@ -52,7 +52,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         context |= {"problem": str(error), "name": name}
         return render(request, "marketplace/sign_in.html", context, status=error.status)
     begin_session(request, worker)
-    return see_other(_safe_next(request, target))
+    return HttpResponseRedirect(_safe_next(request, target), status=303)
 
 
 def _safe_next(request: HttpRequest, target: str | None) -> str:

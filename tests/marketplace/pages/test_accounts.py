@@ -194,6 +194,19 @@ def test_signing_in_never_leads_to_another_site(client, target):
     assert response.url == "/"
 
 
+def test_signing_in_leads_to_an_address_and_not_to_a_page_of_this_name(client):
+    account()
+
+    answers = [
+        client.post("/sign-in", {"name": "Ada", "password": PASSWORD, "next": name})
+        for name in ("nothing", "queue")
+    ]
+
+    assert [(answer.status_code, answer.url) for answer in answers] == [
+        (303, "nothing"), (303, "queue"),
+    ]  # fmt: skip
+
+
 def test_signing_in_needs_the_forms_token():
     account()
     client = Client(enforce_csrf_checks=True)
