@@ -185,8 +185,6 @@ class Submission(Queued):
     day = models.DateField()
     day_number = models.PositiveSmallIntegerField(null=True)
     try_number = models.PositiveSmallIntegerField(null=True)
-    # Unique among the runs at any moment, so that there are no more than SCORES_AT_ONCE.
-    slot = models.PositiveSmallIntegerField(null=True, unique=True)
     # Means only. A figure of one image must never be stored here.
     scores = models.JSONField(null=True)
     # Read by the submitter: no caption and no reference may be written here.
@@ -241,13 +239,8 @@ class Submission(Queued):
                 name="submission_scored_has_scores",
             ),
             models.CheckConstraint(
-                condition=Q(
-                    status="RUNNING",
-                    run__isnull=False,
-                    due_at__isnull=False,
-                    slot__isnull=False,
-                )
-                | ~Q(status="RUNNING") & Q(run=None, slot=None),
+                condition=Q(status="RUNNING", run__isnull=False, due_at__isnull=False)
+                | ~Q(status="RUNNING") & Q(run=None),
                 name="submission_run_matches_status",
             ),
         ]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
@@ -31,6 +31,7 @@ from corpora.errors import DomainError
 from corpora.wording import counted
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries import job_of
+from shared.database.locks import transaction_lock
 from shared.database.queues import claim, held
 
 log = logging.getLogger(__name__)
@@ -39,8 +40,6 @@ log = logging.getLogger(__name__)
 MOST_RUNS = 2
 # Time beyond the challenge's limit, to load and to store. After it the run counts as dead.
 GRACE = timedelta(minutes=2)
-# Values of a submission that does not run.
-NO_RUN: dict[str, Any] = {"run": None, "slot": None}
 
 
 class SubmissionRefused(DomainError):
@@ -76,32 +75,21 @@ def take(*, at: datetime) -> Submission | None:
     are ended first.
     """
     end_dead_runs(at=at)
-    # Another process may take a slot first, but each slot only once.
-    for _ in range(settings.SCORES_AT_ONCE):
-        with suppress(IntegrityError), transaction.atomic():
-            return _take(at)
-    return None
-
-
-def _take(at: datetime) -> Submission | None:
-    slot = _free_slot()
-    if slot is None:
+    waiting = Submission.objects.waiting().select_related("challenge__release")
+    if not waiting.exists():  # Without a lock, for which others would wait.
         return None
-    return claim(
-        Submission.objects.waiting().select_related("challenge__release"),
-        lambda submission: {
-            "status": SubmissionStatus.RUNNING,
-            "due_at": at + timedelta(seconds=submission.challenge.seconds) + GRACE,
-            "slot": slot,
-            "log": _with_line(f"Run {submission.attempts + 1} started.", at),
-        },
-    )
-
-
-def _free_slot() -> int | None:
-    used = set(Submission.objects.running().values_list("slot", flat=True))
-    slots = range(1, settings.SCORES_AT_ONCE + 1)
-    return next((slot for slot in slots if slot not in used), None)
+    with transaction.atomic():
+        transaction_lock("scoring")
+        if Submission.objects.running().count() >= settings.SCORES_AT_ONCE:
+            return None
+        return claim(
+            waiting,
+            lambda submission: {
+                "status": SubmissionStatus.RUNNING,
+                "due_at": at + timedelta(seconds=submission.challenge.seconds) + GRACE,
+                "log": _with_line(f"Run {submission.attempts + 1} started.", at),
+            },
+        )
 
 
 def end_dead_runs(*, at: datetime) -> None:
@@ -117,7 +105,7 @@ def store_scores(*, submission: Submission, scores: dict[str, Any], at: datetime
     ended = held(submission).update(
         status=SubmissionStatus.SCORED,
         scores=scores,
-        **NO_RUN,
+        run=None,
         ended_at=at,
         log=_with_line("Scored.", at),
     )
@@ -145,13 +133,13 @@ def _end_run(submission: Submission, reason: str, *, at: datetime) -> None:
         rows.update(
             status=SubmissionStatus.WAITING,
             due_at=at,
-            **NO_RUN,
+            run=None,
             log=_with_line(f"{reason} It will be run again.", at),
         )
         return
     rows.update(
         status=SubmissionStatus.FAILED,
-        **NO_RUN,
+        run=None,
         try_number=None,
         day_number=None,
         ended_at=at,

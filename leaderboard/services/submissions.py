@@ -25,7 +25,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.queries import allowance_of, check_results, day_of, next_day
-from leaderboard.services.scoring import NO_RUN, SubmissionRefused
+from leaderboard.services.scoring import SubmissionRefused
 
 
 class NotOpen(DomainError):
@@ -158,7 +158,7 @@ def withdraw(*, submission: Submission, reason: str, actor: User, at: datetime) 
         .exclude(status__in=[SubmissionStatus.FAILED, SubmissionStatus.WITHDRAWN])
         .update(
             status=SubmissionStatus.WITHDRAWN,
-            **NO_RUN,
+            run=None,
             withdrawn_by=actor,
             withdrawn_because=reason,
             ended_at=at,

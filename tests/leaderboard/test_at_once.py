@@ -165,7 +165,6 @@ def test_ten_scorers_at_once_start_no_more_runs_than_allowed(release, settings):
 
     assert 1 <= len([each for each in taken if each]) <= 3
     assert Submission.objects.running().count() == len([each for each in taken if each])
-    assert sorted(each.slot for each in taken if each) == [1, 2, 3][: len({*taken} - {None})]
 
 
 @pytest.mark.slow

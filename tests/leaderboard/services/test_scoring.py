@@ -7,7 +7,6 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.models import Challenge, Submission, SubmissionStatus
@@ -64,19 +63,6 @@ def test_no_more_than_the_set_number_run_at_the_same_time(challenge, grace, resu
     assert take(at=NOON) is not None
 
 
-def test_the_database_refuses_two_runs_in_one_slot(challenge, grace, results, settings):
-    settings.SCORES_AT_ONCE = 2
-    for word in ("dog", "cat"):
-        make_submission(challenge, grace, results(word=word))
-    first, second = take(at=NOON), take(at=NOON)
-
-    assert {first.slot, second.slot} == {1, 2}
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Submission.objects.filter(pk=second.pk).update(slot=1)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Submission.objects.filter(pk=second.pk).update(slot=None)
-
-
 def test_scores_are_stored_and_the_run_ends(submission):
     taken = take(at=NOON)
 
@@ -127,7 +113,7 @@ def test_a_run_whose_process_died_is_taken_up_after_its_time(submission, challen
     assert store_scores(submission=again, scores=SCORES, at=end)
 
 
-def test_a_run_of_a_clock_that_was_ahead_does_not_keep_its_slot_until_then(submission):
+def test_a_run_of_a_clock_that_was_ahead_does_not_keep_its_place_until_then(submission):
     take(at=NOON + timedelta(days=365))
 
     assert take(at=NOON) == submission
