@@ -17,6 +17,7 @@ import numpy as np
 from django.db import IntegrityError, OperationalError, connection, models, transaction
 
 from corpora.wording import counted
+from shared.database.locks import transaction_lock
 from shared.database.transactions import batches
 
 CHUNK = 2_000
@@ -119,13 +120,11 @@ def _values(column: np.ndarray) -> list[Any]:
 
 ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
-# Key of the PostgreSQL advisory lock; any constant works.
-IMPORT_LOCK = 20_190_826
+# The name of their lock.
+IMPORTS = "imports"
 # PostgreSQL looks for deadlocks after one second. Waiting for less makes the import, and never the
 # other transaction, give up its locks.
 LOCK_MILLISECONDS = 500
-LOCK_ATTEMPTS = 3
-LOCK_NOT_AVAILABLE = "55P03"
 
 
 @dataclass(frozen=True)
@@ -220,17 +219,13 @@ def take_turns() -> None:
     Imports therefore cannot deadlock with each other, and rows that one has read are not changed by
     another. SQLite allows only one writing transaction anyway.
     """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [IMPORT_LOCK])
+    transaction_lock(IMPORTS)
 
 
 def wait_for_imports() -> None:
     """Wait until no import runs; imports wait until this transaction ends, and other callers of
     this function do not."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [IMPORT_LOCK])
+    transaction_lock(IMPORTS, is_shared=True)
 
 
 def load(target: Target, rows: Rows) -> tuple[int, int]:
@@ -257,7 +252,7 @@ def load_columns(
         try:
             with transaction.atomic(), keys_checked_at_the_end(target.table):
                 return _copy(target, target.table, binary_stream(blocks())), 0
-        except (IntegrityError, TableInUse):
+        except (IntegrityError, OperationalError):
             # Either the file has a row twice, and only `_merge` can resolve that, or another
             # transaction uses the table, and `_merge` does not need to wait for it.
             pass
@@ -341,16 +336,12 @@ def _copy(target: Target, table: str, stream: CopyStream) -> int:
         return int(cursor.rowcount)
 
 
-class TableInUse(Exception):
-    """The table could not be locked, because other transactions use it."""
-
-
 @contextmanager
 def keys_checked_at_the_end(table: str) -> Iterator[None]:
     """Drop a PostgreSQL table's keys for the block, then add them again and check all rows at once.
 
     Checking the keys row by row takes four times as long. The table and the tables it refers to are
-    locked against readers meanwhile; raises TableInUse if they cannot be locked. If the block
+    locked against readers meanwhile; raises OperationalError if others use them. If the block
     fails, rolling back the transaction restores the keys.
     """
     with connection.cursor() as cursor:
@@ -366,8 +357,15 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
             [table],
         )
         keys = cursor.fetchall()
-        _lock_exclusively(
-            cursor, [table, *(referring for _, _, referring, is_foreign in keys if is_foreign)]
+        tables = dict.fromkeys(
+            [table, *(referring for _, _, referring, is_foreign in keys if is_foreign)]
+        )
+        # ALTER TABLE would lock them one at a time, for as long as it takes. A reader that locks
+        # them in another order would then cause a deadlock.
+        cursor.execute(
+            f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}; "
+            f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE; "
+            "SET LOCAL lock_timeout TO DEFAULT"
         )
         drops = ", ".join(f'DROP CONSTRAINT "{name}"' for name, *_ in keys)
         cursor.execute(f"ALTER TABLE {table} {drops}")
@@ -377,27 +375,3 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
         cursor.execute(
             f"SET LOCAL max_parallel_maintenance_workers = 0; ALTER TABLE {table} {adds}"
         )
-
-
-def _lock_exclusively(cursor: Any, tables: Sequence[str]) -> None:
-    """Lock the tables against all other transactions until this one ends; raises TableInUse.
-
-    ALTER TABLE would lock them as well, but one at a time and without a timeout. A reader that
-    locks them in another order would then cause a deadlock.
-    """
-    cursor.execute("SELECT current_setting('lock_timeout')")
-    (usual,) = cursor.fetchone()
-    names = ", ".join(dict.fromkeys(tables))
-    for _ in range(LOCK_ATTEMPTS):
-        try:
-            with transaction.atomic():
-                cursor.execute(
-                    f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}; "
-                    f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE; "
-                    f"SET LOCAL lock_timeout = '{usual}'"
-                )
-            return
-        except OperationalError as error:
-            if getattr(error.__cause__, "pgcode", None) != LOCK_NOT_AVAILABLE:
-                raise
-    raise TableInUse
