@@ -5,6 +5,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error
 from django.utils import timezone
@@ -22,10 +23,13 @@ from shared.database.connections import drop_lost_connections
 
 
 class FolderCommand(BaseCommand):
-    """A command for a folder with a backup; `media` is that of the site's files, if it has any."""
+    """A command for a folder with a backup of the database and, if the site has any, its files."""
 
     requires_system_checks: tuple[str, ...] = ()
-    media: Path | None = None
+
+    @property
+    def media(self) -> Path | None:
+        return Path(settings.MEDIA_ROOT) if settings.MEDIA_ROOT else None
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path, help="folder of the backup")

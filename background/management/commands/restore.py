@@ -1,11 +1,5 @@
-from pathlib import Path
-
-from django.conf import settings
-
 from shared.backups.commands import RestoreCommand
 
 
 class Command(RestoreCommand):
-    @property
-    def media(self) -> Path:  # type: ignore[override]
-        return Path(settings.MEDIA_ROOT)
+    """The site's files are the uploaded images."""
