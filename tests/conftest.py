@@ -65,10 +65,9 @@ os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
 # No deadline and no health check for speed, so that tests pass on slow machines.
 patient = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
 hypothesis_settings.register_profile("search", derandomize=False, **patient)
-# Each run uses the same examples, CI more of them; `--hypothesis-profile=search` looks for others.
-EXAMPLES = 100 if os.environ.get("CI") else 30
+# Each run uses the same examples; `--hypothesis-profile=search` looks for others.
 hypothesis_settings.register_profile(
-    "same", derandomize=True, database=None, max_examples=EXAMPLES, **patient
+    "same", derandomize=True, database=None, max_examples=30, **patient
 )
 hypothesis_settings.load_profile("same")
 # Hypothesis takes some examples from constants in the loaded modules. The loaded modules depend on
