@@ -133,6 +133,17 @@ def test_the_page_warns_if_the_latest_attempt_failed(operator):
     assert "The latest attempt failed. The last good backup ended 2\xa0hours ago." in page
 
 
+def test_a_backup_by_a_clock_that_was_ahead_is_not_the_latest(operator):
+    run_in("/backups/monday", ago=-timedelta(days=365))
+    assert "each day" in operator.get(PAGE).content.decode()
+    run_in("/backups/tuesday", ago=timedelta(hours=1))
+
+    page = operator.get(PAGE).content.decode()
+
+    assert "restore /backups/tuesday" in page
+    assert "The last backup ended 1\xa0hour ago" in page
+
+
 def test_a_site_without_backups_says_how_to_make_one(operator):
     page = operator.get(PAGE).content.decode()
 
