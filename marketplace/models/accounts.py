@@ -202,6 +202,7 @@ class SiteAccount(models.Model):
     operator = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="site_account"
     )
+    # In small letters: names that differ only in case are one name there.
     name = models.CharField(max_length=150, unique=True)
 
     def __str__(self) -> str:

@@ -104,7 +104,7 @@ def set_site_account(*, operator: User, name: str) -> None:
         return
     try:
         with transaction.atomic():
-            SiteAccount.objects.create(operator=operator, name=name)
+            SiteAccount.objects.create(operator=operator, name=name.lower())
     except IntegrityError as error:
         raise DomainError(f"{name} is signed in as another operator already.") from error
 
@@ -114,7 +114,7 @@ def operator_of(user: SignedIn) -> User:
 
     With HAND_OVER_OPERATORS, an operator there has the same name here, and is created if missing.
     """
-    operator = all_operators().filter(site_account__name=user.name).first()
+    operator = all_operators().filter(site_account__name=user.name.lower()).first()
     if operator is None and user.is_operator and settings.HAND_OVER_OPERATORS:
         # Names that differ only in case are one name at both sites.
         named = all_operators().filter(username__iexact=user.name)

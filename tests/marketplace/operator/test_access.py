@@ -165,7 +165,7 @@ def test_elsewhere_an_operator_allows_each_account(settings):
     lab = add_operator(name="lab")
     assert "No operator lets karin" in arrive(client, text_for(state_of(client))).content.decode()
 
-    root.post(f"/operator/operators/{lab.pk}/site-account", {"name": "karin"})
+    root.post(f"/operator/operators/{lab.pk}/site-account", {"name": "Karin"})
     arrive(client, text_for(state_of(client)))
 
     assert is_in(client)
@@ -180,8 +180,8 @@ def test_one_account_is_one_operator():
     root = Client()
     root.force_login(add_operator(name="root"))
     first, second = add_operator(name="first"), add_operator(name="second")
-    for operator in (first, second):
-        root.post(f"/operator/operators/{operator.pk}/site-account", {"name": "karin"})
+    for operator, name in ((first, "karin"), (second, "Karin")):
+        root.post(f"/operator/operators/{operator.pk}/site-account", {"name": name})
 
     assert SiteAccount.objects.get().operator == first
     assert "signed in as another operator" in root.get("/operator/operators").content.decode()
