@@ -18,7 +18,7 @@ from annotate.services.bulk import take_turns
 from annotate.services.imports import check_owner
 from annotate.services.published import published_images
 from corpora.errors import DomainError
-from corpora.reading.files import is_file
+from corpora.reading.files import is_file, is_folder
 from corpora.writing import write_atomically
 from shared.database.transactions import batches
 
@@ -47,11 +47,7 @@ class FileCounts:
 
 def files_below(folder: Path) -> list[Path]:
     """All files in a folder and its subfolders, sorted; raises DomainError."""
-    try:
-        is_folder = folder.is_dir()
-    except OSError as error:
-        raise DomainError(f"{folder} cannot be read: {error.strerror}.") from error
-    if not is_folder:
+    if not is_folder(folder):
         raise DomainError(f"{folder} is not a folder.")
     return sorted(path for path in folder.rglob("*") if is_file(path))
 

@@ -18,6 +18,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from annotate.services.own_images import OwnFile, is_system_file
 from corpora.errors import DomainError
+from corpora.reading.files import is_folder
 from corpora.reading.zip_files import Contents, UnsafeName, check_zip, safe_name, unpack
 
 NAMES = "names.json"
@@ -173,7 +174,7 @@ def server_folder(name: str) -> Path:
     except UnsafeName as error:
         raise DomainError(f"{error} Give a path below the folder that is named.") from error
     folder = (root / relative).resolve()
-    if not folder.is_relative_to(root) or not folder.is_dir():
+    if not folder.is_relative_to(root) or not is_folder(folder):
         raise DomainError(
             f"There is no folder {name!r} on the server, below the one that is named."
         )

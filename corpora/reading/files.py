@@ -228,6 +228,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Like `is_file`, for a folder."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def is_json(path: Path) -> bool:
     """Whether a file is JSON by its name, packed or not."""
     return path.name.removesuffix(".gz").endswith(".json")
