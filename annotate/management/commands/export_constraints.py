@@ -6,9 +6,11 @@ from django.core.management.base import CommandError, CommandParser
 from django.db.models import F, QuerySet
 
 from accounts.management.base import DomainCommand
-from annotate.exports.records import EDGES
+from annotate.exports.images import released
+from annotate.exports.records import EDGES, Boxes
+from annotate.kinds import KINDS
 from annotate.management.base import release_named
-from annotate.models import ClassRelation, ObjectClass, Release, ReleasedImage
+from annotate.models import ClassRelation, ObjectClass, Release
 from corpora.captioners.constraints import (
     Candidate,
     excluded_by_name,
@@ -74,11 +76,13 @@ class Command(DomainCommand):
 
 
 def _boxes_of(release: Release, detected: Detections | None) -> Iterator[ImageBoxes]:
-    """The boxes of each image."""
-    for image in release.images.iterator():
+    """The boxes of each image, once, with the id that the release's files give it."""
+    table, *_ = KINDS[release.campaign.kind].tables(release)
+    ids = table.values("image_id")
+    for (image_id,), image in zip(ids, released(release, once=True), strict=True):
         key = image.record["open_images_id"]
-        boxes = verified(image) if detected is None else detected.get(key, ())
-        yield ImageBoxes({"image_id": image.number, "open_images_id": key}, boxes)
+        boxes = verified(image.details["boxes"]) if detected is None else detected.get(key, ())
+        yield ImageBoxes({"image_id": image_id, "open_images_id": key}, boxes)
 
 
 def _classes_of(release: Release) -> QuerySet[ObjectClass]:
@@ -87,9 +91,6 @@ def _classes_of(release: Release) -> QuerySet[ObjectClass]:
     return classes.order_by(F("team").asc(nulls_first=True))
 
 
-def verified(image: ReleasedImage) -> list[Candidate]:
+def verified(boxes: Boxes) -> list[Candidate]:
     """The boxes that people verified, as the release contains them."""
-    return [
-        Candidate(box["class"], box["name"], *(box[edge] for edge in EDGES))
-        for box in image.details["boxes"]
-    ]
+    return [Candidate(box["class"], box["name"], *(box[edge] for edge in EDGES)) for box in boxes]

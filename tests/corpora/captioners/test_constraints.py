@@ -6,7 +6,9 @@ from itertools import permutations
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotate.kinds.campaign_files import parse_config
 from annotate.models import ClassRelation, ObjectClass
+from annotate.services.campaigns import create_campaign
 from corpora.captioners.constraints import (
     Candidate,
     choose_constraints,
@@ -24,6 +26,7 @@ from tests.factories import (
     CampaignFactory,
     ClassFactory,
     ResponseFactory,
+    SelectionFactory,
     TaskFactory,
 )
 
@@ -191,6 +194,25 @@ def test_boxes_come_from_the_release_and_not_from_the_live_tables(released, caps
     ObjectClass.objects.filter(label="/m/dog").update(name="Hound")
 
     assert written(capsys) == before
+
+
+@pytest.mark.django_db
+def test_an_image_with_several_regions_has_one_entry_with_its_own_id(capsys):
+    selection = SelectionFactory(images=2)
+    described = selection.images.get(selected__position=2)
+    for name, edge in (("Dog", 0.5), ("Bus", 0.6)):
+        BoxFactory(image=described, object_class=ClassFactory(name=name), x_min=0.1, x_max=edge)
+    file = {"name": "parts", "kind": "region", "selection": selection.name, "references": 1}
+    config = parse_config({**file, "budget": "9.00"})
+    campaign = create_campaign(config=config, endpoint="local", at=NOON)
+    for task in campaign.tasks.all():
+        ResponseFactory(task=task)
+    release_campaign(campaign=campaign, name="pets", seed=1, at=NOON)
+
+    (image,) = written(capsys)["images"]
+
+    assert (image["image_id"], image["open_images_id"]) == (2, described.key)
+    assert [one["name"] for one in image["constraints"]] == ["Bus", "Dog"]
 
 
 @pytest.mark.parametrize("label", ["coco:1", "own:1f2e"])
