@@ -110,6 +110,7 @@ def change_campaign(
             f"{locked} already has responses, so its images, number of responses and priming "
             "cannot be changed. Create a new campaign instead."
         )
+    _keep_reasons(locked, config)
     locked.slug, locked.kind, locked.budget = config.name, config.kind, config.budget
     locked.config_json = config.model_dump(mode="json")
     # Also checks what the kind does not allow.
@@ -130,6 +131,18 @@ def change_campaign(
     _apply_quorum(changed)
     changed.practice_images.set(practice_images(config, changed).values())
     return changed
+
+
+def _keep_reasons(campaign: Campaign, config: CampaignConfig) -> None:
+    """Raise CampaignNotPossible if imported answers have one of the reasons that the file adds or
+    removes."""
+    named = {*campaign.config.captions.cannot_describe} ^ {*config.captions.cannot_describe}
+    said = Q(cannot_describe__in=named) | Q(caption__text__in=named)
+    if named and Response.objects.of(campaign).filter(said).exists():
+        raise CampaignNotPossible(
+            f"{campaign} has imported answers with one of the changed reasons why an image cannot "
+            "be described. Create a new campaign instead, and import them there."
+        )
 
 
 def _replace_tasks(campaign: Campaign) -> None:

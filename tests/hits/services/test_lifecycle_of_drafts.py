@@ -167,6 +167,20 @@ def test_a_draft_with_another_quorum_opens_or_closes_imported_images(quorum, mis
     assert task.answers_missing == missing
 
 
+@pytest.mark.parametrize("answer", [{"text": "Too dark"}, {"cannot_describe": "Too bright"}])
+def test_a_draft_keeps_the_reasons_that_imported_answers_give(answer):
+    rules = {"cannot_describe": ["Too bright"]}
+    campaign = CampaignFactory(status="DRAFT", config={"captions": rules})
+    ResponseFactory(task=TaskFactory(campaign=campaign), **answer)
+    ResponseFactory(task=TaskFactory(campaign=campaign), text="A dog sleeps.")
+
+    with pytest.raises(CampaignNotPossible, match="import them there"):
+        saved_with("captions", cannot_describe=["Too dark"])
+    saved = saved_with("captions", cannot_describe=["Too bright", "Too blurred"])
+
+    assert saved.config.captions.cannot_describe == ("Too bright", "Too blurred")
+
+
 def test_a_draft_with_another_share_draws_the_checks_of_what_was_imported_into_it():
     campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0.2, "first": 0}})
     task = TaskFactory(campaign=campaign, wanted=30)
