@@ -45,7 +45,7 @@ def begin_draft(
     """A new draft of the team, or else of the first one, with these values.
 
     With `campaign`, it changes this campaign, and a draft of the same user that does so already is
-    returned instead.
+    returned instead, unless nothing was entered in it and the campaign has changed since.
     """
     begun_from = campaign.config_json if campaign is not None else None
     values = {
@@ -60,6 +60,10 @@ def begin_draft(
     draft, _ = CampaignDraft.objects.get_or_create(
         owner=owner, campaign=campaign, ended_at=None, defaults=values
     )
+    if draft.begun_from != begun_from and draft.file == draft.begun_from and not draft.unfinished:
+        unchanged = CampaignDraft.objects.filter(pk=draft.pk, changed_at=draft.changed_at)
+        unchanged.update(file=dict(file), begun_from=begun_from, changed_at=at)
+        draft.refresh_from_db()
     return draft
 
 

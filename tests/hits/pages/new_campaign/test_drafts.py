@@ -149,6 +149,19 @@ def test_an_edit_of_what_was_changed_meanwhile_is_refused_and_kept(signed_in, ed
     assert draft.campaign is None
 
 
+def test_an_edit_without_entries_begins_anew_once_the_campaign_was_changed(signed_in, user):
+    campaign = CampaignFactory(slug="scenes", status="DRAFT")
+    signed_in.post("/campaigns/scenes/edit/")
+    campaign.config_json["hit"]["title"] = "Look closely"
+    campaign.save()
+
+    signed_in.post("/campaigns/scenes/edit/")
+    signed_in.post(reverse("hits:new_create", args=[CampaignDraft.objects.get().pk]))
+
+    assert CampaignDraft.objects.get().ended_at is not None
+    assert Campaign.objects.get().config.hit.title == "Look closely"
+
+
 @pytest.mark.parametrize("act", ["delete", "detach"])
 def test_a_second_click_after_a_draft_has_ended_says_so(signed_in, draft, act):
     signed_in.post(reverse("hits:new_delete", args=[draft.pk]))
