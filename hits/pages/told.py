@@ -16,7 +16,8 @@ from accounts.pages.signed_in import posted
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
 from annotate.kinds.wording import in_language
-from annotate.models import Campaign, Worker
+from annotate.models import Campaign, Response, Worker
+from hits.models import AssignmentStatus
 from hits.mturk.endpoints import endpoint_of
 from hits.pages.task_page.page import common, framed
 from hits.services.messages import discarded, told_url, told_worker
@@ -71,17 +72,26 @@ def _context(campaign: Campaign, worker: Worker) -> dict[str, Any]:
 
 def _rows(campaign: Campaign, worker: Worker) -> Iterator[dict[str, Any]]:
     kind = KINDS[campaign.kind]
-    related = ("task__image", "task__subject", "spot_check", *kind.answer_relations)
-    theirs = discarded(campaign).filter(worker=worker).select_related(*related)
+    related = ("task__image", "task__subject", "spot_check", "submission__assignment")
+    theirs = discarded(campaign).filter(worker=worker)
+    theirs = theirs.select_related(*related, *kind.answer_relations)
     for response in theirs.order_by("-pk")[:MOST_SHOWN]:
-        check = getattr(response, "spot_check", None)
         yield {
             "response": response,
             "image_url": display_url(response.task.image),
-            "reason": _in_words(campaign, check.reason)
-            if check and check.verdict == Verdict.BAD
-            else "",
+            "reason": _reason(campaign, response),
         }
+
+
+def _reason(campaign: Campaign, response: Response) -> str:
+    """The reason of a bad verdict, or else of the rejection; empty if there is neither."""
+    check = getattr(response, "spot_check", None)
+    if check and check.verdict == Verdict.BAD:
+        return _in_words(campaign, check.reason)
+    submission = response.submission
+    if submission is None or submission.assignment.status != AssignmentStatus.REJECTED:
+        return ""
+    return submission.assignment.feedback
 
 
 def _in_words(campaign: Campaign, reason: str) -> str:

@@ -91,6 +91,22 @@ def test_a_worker_is_told_once_and_reads_what_is_so_then(client, campaign, worke
     )
 
 
+def test_a_worker_reads_why_an_assignment_was_rejected(client, campaign, worker):
+    rejected = AssignmentFactory(
+        account=worker.account,
+        hit__hit_type__campaign=campaign,
+        status=AssignmentStatus.REJECTED,
+        decided_at=NOON,
+        feedback="Sent without the task page.",
+    )
+    respond(campaign, worker, "Rejected", assignment=rejected, status="DISCARDED")
+
+    page = read(client, campaign, worker)
+
+    assert "Sent without the task page." in page
+    assert "Nobody has found fault" not in page
+
+
 def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
     client, campaign, worker
 ):
