@@ -19,6 +19,7 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.campaign_files import PRESETS, parse_plan
 from corpora.__main__ import COMMANDS
+from tests.config.rules import RULES
 from tests.docs.written import CODE_BLOCK, DOCS, OUR_APPS, PAGES, ROOT, page
 
 COMMAND_FOLDERS = [
@@ -201,6 +202,16 @@ def test_every_route_of_the_requester_site_is_named():
     names = route_names(get_resolver("config.urls").url_patterns)
 
     assert unquoted_in(page("api.md"), names) == []
+
+
+def test_the_addresses_without_signing_in_are_those_of_the_rules():
+    named = set(re.findall(r"`([\w:-]+)`", page("api.md").split("\nThese need none:\n")[1]))
+
+    assert named == {
+        name
+        for name, rule in RULES.items()
+        if rule.scope == "public" and not name.startswith("api-")
+    }
 
 
 def test_every_route_of_the_marketplace_is_named():
