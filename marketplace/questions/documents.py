@@ -11,6 +11,7 @@ from lxml import etree
 from marketplace.errors import QuestionRefused
 from marketplace.questions import xml
 from marketplace.questions.forms import Block, Field, parse_form
+from shared.environment import is_url
 
 EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
 HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
@@ -93,10 +94,9 @@ def _text(root: etree._Element, position: int) -> str:
 
 
 def _check_url(url: str) -> None:
-    parts = urlsplit(url)
     local = {host.strip("[]") for host in settings.MTURK_HTTP_HOSTS}
-    is_allowed = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in local)
-    if not is_allowed or not parts.hostname or not url.isprintable():
+    is_allowed = is_url(url, "https") or (is_url(url, "http") and urlsplit(url).hostname in local)
+    if not is_allowed or not url.isprintable():
         raise QuestionRefused(
             f'The ExternalURL "{url}" must be an https address, or http on this machine.'
         )

@@ -143,8 +143,12 @@ def test_a_study_leads_back_to_a_web_address_alone(address):
 
 
 @pytest.mark.django_db
-def test_an_external_url_with_line_breaks_is_refused():
-    question = make_hit().question.replace("https://example.org/task", "https://h/&#13;&#10;x")
+@pytest.mark.parametrize(
+    "url",
+    ["https://h/&#13;&#10;x", "https://\u2100.org/", "https://[1.2.3.4]/", "https://h:99999/"],
+)
+def test_an_external_url_that_no_browser_opens_is_refused(url):
+    question = make_hit().question.replace("https://example.org/task", url)
 
     with pytest.raises(DomainError, match="ExternalURL"):
         make_hit(question=question)
