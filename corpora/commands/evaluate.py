@@ -240,9 +240,10 @@ def candidates_of(
 def baseline_candidate(source: Source) -> Candidate:
     """The human baseline; raises WrongOptions if there is none."""
     references, baseline = source
-    if baseline is None:
+    if not baseline:
         raise WrongOptions(
-            "Name RESULTS.json, or --leave-one-out. Only a release has a human baseline."
+            "Name RESULTS.json, or --leave-one-out: there is no human baseline. Only a release of "
+            "a campaign with `baselines` has one."
         )
     check_images(
         baseline,

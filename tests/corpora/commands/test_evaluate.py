@@ -141,7 +141,7 @@ def test_results_without_java_are_plain_and_say_so(captions: Path, results: Path
         (["--idf", "subset"], "needs --by-subset"),
         (["--domains", "coco-80"], "needs --by-subset"),
         (["--domains", "coco-80", "--by-subset"], "--domains needs a release"),
-        (["--baseline"], "Only a release has a human baseline"),
+        (["--baseline"], "there is no human baseline"),
         (["--scores", "a.json", "--scores", "b.json"], "--scores once for each"),
         (["--scores", "no-such.json"], "no-such.json: No such file"),
     ],
@@ -202,6 +202,17 @@ def test_the_human_baseline_of_a_release_is_scored(release: Release) -> None:
     assert found["human_baseline"]["scores"]["ROUGE_L"] > 0
     with pytest.raises(CommandError, match="There is no release 'r2'. Existing names: r1"):
         run("r2")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("options", [(), ("--baseline", "--leave-one-out")])
+def test_a_release_without_baselines_says_so(options: tuple[str, ...]) -> None:
+    task = TaskFactory(campaign=CampaignFactory(config={"references": 2, "baselines": 0}))
+    ResponseFactory.create_batch(2, task=task)
+    release_campaign(campaign=task.campaign, name="r1", seed=7, at=NOON)
+
+    with pytest.raises(CommandError, match="there is no human baseline"):
+        run("r1", *options)
 
 
 @pytest.mark.django_db
