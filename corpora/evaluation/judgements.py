@@ -130,6 +130,7 @@ def read_figures(
     scores, are left out. Each caption needs a number. Raises DomainError.
     """
     columns: dict[str, dict[tuple[int, str], float]] = {}
+    sources = {caption.source for caption in captions}
     with open_csv(path) as table:
         header = table.header(["image_id", "source"])
         skipped = {"", *OTHER_COLUMNS, *criteria_of(captions)}
@@ -142,7 +143,7 @@ def read_figures(
             if len(row) != len(header):
                 raise table.wrong_length(row, len(header))
             cells = dict(zip(header, row, strict=True))
-            key = _whole(table, cells["image_id"]), cells["source"]
+            key = _whole(table, cells["image_id"]), _source(cells["source"], sources)
             for name in filter(cells.get, names):
                 value = _number(table, cells[name])
                 if columns.setdefault(name, {}).setdefault(key, value) != value:
@@ -164,6 +165,12 @@ def _check_complete(
         if (caption.image, caption.source) not in figures:
             where = f"the caption of image {caption.image} by {caption.source}"
             raise DomainError(f"{path}: {name} has no number for {where}.")
+
+
+def _source(cell: str, sources: Collection[str]) -> str:
+    """The name of a source. Our CSV files have an apostrophe before one that begins like a
+    formula."""
+    return cell if cell in sources else cell.removeprefix("'")
 
 
 def _whole(table: CsvFile, cell: str) -> int:

@@ -77,6 +77,14 @@ def test_texts_without_words_are_not_taken_for_each_other() -> None:
     assert systems_in(captions, {1: "🐕"}) == {"good"}
 
 
+def test_a_source_that_begins_like_a_formula_is_found_as_csv_files_have_it(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("image_id,source,clip\n1,'-small,0.5\n", encoding="utf-8")
+    captions = [Caption(1, "-small", "a dog", {})]
+
+    assert read_figures(path, captions, set()) == {"clip": {(1, "-small"): 0.5}}
+
+
 def test_empty_lines_in_a_table_of_figures_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "clip.csv"
     path.write_text("image_id,source,CLIPScore\n1,good,0.7\n\n")
