@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 Row = TypeVar("Row", bound=models.Model)
 FIRST_TEAM = "default"
@@ -121,8 +122,19 @@ class Membership(models.Model):
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self, at: datetime) -> Self:
-        """Those that can still be accepted."""
-        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=at)
+        """Those that can still be accepted, as their creators may still invite."""
+        # Without a join, so that an update checks its row again after it has waited for another.
+        inviting = User.objects.filter(
+            Q(is_superuser=True)
+            | Q(
+                memberships__team=OuterRef("team"),
+                memberships__ended_at=None,
+                memberships__role__in=roles_with(Right.MEMBERS),
+            ),
+            pk=OuterRef("created_by"),
+            is_active=True,
+        )
+        return self.filter(Exists(inviting), accepted_at=None, revoked_at=None, expires_at__gt=at)
 
 
 class Invitation(models.Model):

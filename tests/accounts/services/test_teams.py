@@ -60,6 +60,22 @@ def test_an_expired_or_revoked_invitation_is_refused(team, ada):
         teams.revoke_invitation(invitation=invitation, actor=ada, at=NOON)
 
 
+def test_an_invitation_ends_with_the_right_of_its_creator_to_invite(team, ada):
+    removed, demoted, closed = (UserFactory(team=team) for _ in range(3))
+    operator = UserFactory(team=False, is_superuser=True)
+    texts = [invited(team, actor)[1] for actor in (removed, demoted, closed)]
+    _, of_operator = invited(team, operator)
+    teams.remove_member(member=removed.memberships.get(), actor=ada, at=NOON)
+    teams.change_role(member=demoted.memberships.get(), role=TeamRole.REVIEWER, actor=ada, at=NOON)
+    User.objects.filter(pk=closed.pk).update(is_active=False)
+
+    for text in texts:
+        with pytest.raises(InvitationRefused):
+            teams.accept_invitation(text=text, user=removed, at=NOON)
+    assert team.invitations.open(NOON).count() == 1
+    assert teams.accept_invitation(text=of_operator, user=UserFactory(team=False), at=NOON)
+
+
 def test_the_last_researcher_stays(team, ada):
     member = ada.memberships.get()
 
