@@ -106,6 +106,7 @@ def _note_given_up(delivery: Delivery, reason: str, at: datetime) -> None:
         title=str(delivery),
         error=reason,
         at=at,
+        team=delivery.notice.team,
         about=delivery.notice.about,
         path=delivery.webhook.get_absolute_url() if delivery.webhook else "",
     )

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from celery import shared_task
+from django.core.mail import EmailMessage
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -133,6 +134,26 @@ def test_a_notice_that_was_given_up_is_a_failure():
     failure = Failure.objects.get()
     assert failure.source == FailureSource.DELIVERY
     assert failure.error.startswith(f"Given up after {MOST_ATTEMPTS} attempts.")
+
+
+def test_a_team_sees_that_a_notice_about_none_of_its_campaigns_was_given_up(monkeypatch):
+    def send(_message):
+        raise ConnectionRefusedError("no mail server")
+
+    monkeypatch.setattr(EmailMessage, "send", send)
+    user = UserFactory(email="ada@example.org")
+    team = user.memberships.get().team
+    notice = Notice.objects.create(
+        kind="job-failed", title="Failed: Import", text="", path="/", subject="1",
+        noticed_at=NOON, team=team, is_personal=True,
+    )  # fmt: skip
+    delivery = Delivery.objects.create(
+        notice=notice, user=user, due_at=NOON, attempts=MOST_ATTEMPTS
+    )
+
+    try_delivery(delivery, at=NOON)
+
+    assert Failure.objects.get().team == team
 
 
 @shared_task(base=PatientTask, name="tests.breaks")
