@@ -152,20 +152,19 @@ def preset_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of(values: Mapping[str, Any]) -> TaskKind | None:
-    """The task type that the file or its preset names, or None if it is unknown.
-
-    `create_campaign` refuses unknown task types.
-    """
+    """The task type that the file or its preset names, or None if it is unknown."""
     name = values.get("kind", preset_of(values).get("kind", DEFAULT_KIND))
     return KINDS.get(name) if isinstance(name, str) else None
 
 
 def _unknown(values: Mapping[str, Any], kind: TaskKind | None) -> Iterator[str]:
-    """One error message for each unknown key."""
+    """One error message for each unknown key, task type and preset."""
     known_keys = {*CampaignConfig.model_fields, *([kind.name] if kind and kind.section else [])}
     for key in values:
         if key not in known_keys:
             yield f"{printable(str(key)[:100])}: there is no such key"
+    if kind is None and isinstance(name := values.get("kind"), str):
+        yield f"kind: there is no task type {short(name)}, only {', '.join(sorted(KINDS))}"
     preset = values.get("preset")
     if isinstance(preset, str) and preset not in PRESETS:
         yield f"preset: there is no preset {short(preset)}, only {', '.join(PRESETS)}"

@@ -10,7 +10,7 @@ from django.db.models import Count, F, ProtectedError, Q, QuerySet
 from accounts.models import Team
 from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
-from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
+from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.kinds.campaign_files import Plan
 from annotate.kinds.practice import practice_images
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
@@ -37,7 +37,7 @@ def create_campaign(
 
     Without a team, it belongs to the first one, as what commands create without --team.
     """
-    kind = _kind_of(config)
+    kind = KINDS[config.kind]
     team = team or first_team(at=at)
     config = kind.with_language(config, team)
     campaign, is_new = Campaign.objects.get_or_create(
@@ -78,14 +78,6 @@ def name_refusal(name: str, team: Team) -> str:
     )
 
 
-def _kind_of(config: CampaignConfig) -> TaskKind:
-    if config.kind not in KINDS:
-        raise CampaignNotPossible(
-            f"kind: there is no task type {config.kind!r}, only {', '.join(sorted(KINDS))}."
-        )
-    return KINDS[config.kind]
-
-
 @transaction.atomic
 def change_campaign(
     *, campaign: Campaign, config: CampaignConfig, begun_from: Mapping[str, Any]
@@ -102,7 +94,7 @@ def change_campaign(
         )
     if locked.config_json != begun_from:
         raise CampaignChanged(f"Somebody else changed {locked} after you began to edit it.")
-    kind = _kind_of(config)
+    kind = KINDS[config.kind]
     config = kind.with_language(config, locked.team)
     needs_tasks = config.of_tasks != locked.config.of_tasks
     if needs_tasks and Response.objects.of(locked).exists():

@@ -124,7 +124,7 @@ def test_the_campaign_keeps_the_file_as_it_was_checked():
 
 @pytest.mark.parametrize(
     ("values", "key"),
-    [({"selection": "nowhere"}, "selection"), ({"name": "taken"}, "name"), ({"kind": "x"}, "kind")],
+    [({"selection": "nowhere"}, "selection"), ({"name": "taken"}, "name")],
 )
 def test_a_campaign_that_cannot_be_made_names_the_key_and_leaves_nothing(values, key):
     SelectionFactory(name="scenes", images=1)

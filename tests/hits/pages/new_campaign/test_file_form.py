@@ -86,6 +86,7 @@ def test_a_file_that_no_step_can_show_is_refused(signed_in, text, message):
         "[rating]\nsources = [1]",
         'kind = "rating"\n[rating]\nsources = [{name = 1, per_image = "x"}]',
         'kind = "nothing"\npreset = "nothing"',
+        'kind = "nothing"\nname = "scenes"\nselection = "streets"',
         '[review]\nshare = "half"\n[priming]\nby = 3',
         f"responses = 1{'0' * 400}\n[review]\nshare = 1{'0' * 400}\n[hit]\nimages = 1{'0' * 400}",
     ],
