@@ -26,13 +26,16 @@ COMMANDS = sorted(
 
 
 def start(
-    *arguments: str, stdout: int | IO[str] = subprocess.PIPE, **environ: str
+    *arguments: str,
+    stdin: int | None = None,
+    stdout: int | IO[str] = subprocess.PIPE,
+    **environ: str,
 ) -> "subprocess.Popen[str]":
     kept = {name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT, env={**kept, **environ}, text=True,
-        stdout=stdout, stderr=subprocess.PIPE,
+        stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
@@ -69,11 +72,14 @@ def test_a_misspelt_command_names_the_one_that_was_meant():
 def test_an_interrupted_command_says_so_in_a_line(tmp_path):
     database = tmp_path / "new.sqlite3"
     # It waits for a name in its input.
-    process = start("worker_data", "-", DATABASE_URL=f"sqlite:///{database}")
+    process = start("worker_data", "-", stdin=subprocess.PIPE, DATABASE_URL=f"sqlite:///{database}")
     while not database.exists():
         time.sleep(0.05)
 
-    process.send_signal(signal.SIGINT)
+    # Python ignores an interrupt in the finalizer of an object, so a second one may be needed.
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(3)
 
     assert process.communicate(timeout=PATIENCE) == ("", "Interrupted.\n")
     assert process.returncode == -signal.SIGINT
