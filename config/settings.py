@@ -166,6 +166,13 @@ AXES_DISABLE_ACCESS_LOG = True
 # Not stored with failed attempts, besides passwords.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 AXES_VERBOSE = False
+# Each process counts requests here, by address and by token. Django itself would keep 300 counts.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    }
+}
 # How many forms people who are not signed in may send from one address, to each web process: new
 # passwords, invitations, new accounts. 0 sets no limit. Wrong passwords have limits of their own.
 PUBLIC_POSTS_PER_HOUR = 60

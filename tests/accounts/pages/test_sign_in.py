@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from accounts.limits import is_over
 from accounts.pages.sign_in import MAILS_PER_HOUR, mails
 from hits.services.retention import delete_old_attempts
 from shared.second_factors.services import add_second_factor, new_secret
@@ -351,6 +352,15 @@ def test_one_network_sends_few_forms(client, ada, settings):
     assert answers[2].headers["Retry-After"] == "3600"
     assert sign_up.status_code == 429
     assert other.status_code == 302
+
+
+def test_other_visitors_do_not_end_a_count():
+    assert not is_over("links to ada", 1)
+
+    for number in range(1000):
+        is_over(f"reads of visitor {number}", 1)
+
+    assert is_over("links to ada", 1)
 
 
 def test_a_site_without_mail_has_no_such_page(client, settings):
