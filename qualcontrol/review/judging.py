@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -466,10 +466,9 @@ def _response(campaign: Campaign, value: Any) -> Response:
 def _user(name: str | None) -> User | None:
     if name is None:
         return None
-    user, is_new = get_user_model().objects.get_or_create(
-        username=name, defaults={"is_active": False}
+    # Names that differ only in case are one name.
+    user, _ = User.objects.get_or_create(
+        username__iexact=name,
+        defaults={"username": name, "password": make_password(None), "is_active": False},
     )
-    if is_new:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
     return user

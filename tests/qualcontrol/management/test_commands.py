@@ -360,15 +360,16 @@ def test_judge_says_that_a_file_is_not_there(campaign, tmp_path):
 
 
 def test_judge_keeps_who_judged(campaign, tmp_path):
-    one, other = write(campaign, WorkerFactory(), 2)
+    one, two, other = write(campaign, WorkerFactory(), 3)
     anna = UserFactory(username="anna")
-    for name, response in (("anna", one), ("ben", other)):
+    for name, response in (("anna", one), ("Anna", two), ("ben", other)):
         path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"})
         run("judge", campaign.slug, path, f"--reviewer={name}")
 
     ben = get_user_model().objects.get(username="ben")
     assert (ben.is_active, ben.has_usable_password()) == (False, False)
-    assert list(Judgement.objects.values_list("reviewer", flat=True)) == [anna.pk, ben.pk]
+    reviewers = Judgement.objects.values_list("reviewer", flat=True)
+    assert list(reviewers) == [anna.pk, anna.pk, ben.pk]
 
 
 def test_a_script_finds_the_careless_worker_and_has_them_excluded(campaign, tmp_path):
