@@ -21,6 +21,7 @@ from accounts.services.idempotency import delete_old_keys
 from annotate.models import Campaign, CampaignStatus
 from background.jobs.requests import delete_old_archives, delete_old_failures, delete_old_jobs
 from background.models import Notice, about_any
+from background.notices.registry import notice_kinds
 from corpora.errors import DomainError, one_line
 from hits.services.hit_pages import delete_expired_pages
 from hits.services.syncs import delete_old_messages, delete_old_syncs
@@ -56,9 +57,9 @@ def delete_old_attempts(*, at: datetime) -> int:
 def delete_old_notices(*, at: datetime) -> int:
     """Delete notices that are over or single events, and older than NOTICES_ARE_KEPT; return their
     number. Those of states that last are kept, so that they are not told again."""
-    ended = Q(over_at__isnull=False) | about_any(
-        Campaign.objects.filter(status=CampaignStatus.FINISHED)
-    )
+    states = [kind.name for kind in notice_kinds().values() if kind.is_state]
+    of_finished = about_any(Campaign.objects.filter(status=CampaignStatus.FINISHED))
+    ended = Q(over_at__isnull=False) | ~Q(kind__in=states) | of_finished
     old = Notice.objects.filter(ended, noticed_at__lt=at - NOTICES_ARE_KEPT)
     return delete_in_batches(old)
 

@@ -65,12 +65,14 @@ def test_old_jobs_are_deleted_with_their_files(settings):
 
 
 def test_old_notices_are_deleted_unless_their_state_lasts():
-    values = {"kind": "try", "title": "Try", "text": "", "path": "/", "noticed_at": NOON}
+    values = {"kind": "reviews-wait", "title": "Try", "path": "/", "noticed_at": NOON}
     Notice.objects.create(**values, subject="1", over_at=NOON)
     kept = Notice.objects.create(**values, subject="2", about=CampaignFactory())
+    # Of a job that no campaign has, and that was deleted long before.
+    Notice.objects.create(**{**values, "kind": "job-failed"}, subject="3")
 
     assert delete_old_notices(at=NOON + NOTICES_ARE_KEPT) == 0
-    assert delete_old_notices(at=NOON + NOTICES_ARE_KEPT + timedelta(seconds=1)) == 1
+    assert delete_old_notices(at=NOON + NOTICES_ARE_KEPT + timedelta(seconds=1)) == 2
 
     assert Notice.objects.get() == kept
 
