@@ -66,6 +66,7 @@ def run_taken(job: Job) -> None:
     except LeaseLost:
         log.warning("Job %s: another worker has taken it.", job.key)
     except JobCancelled:
+        store_news(work)
         stop_cancelled(job=job, at=timezone.now())
     except WorkerStopped:
         give_back(job=job, at=timezone.now())

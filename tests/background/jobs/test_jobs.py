@@ -396,6 +396,26 @@ def test_a_job_is_cancelled_or_taken_but_never_both_unnoticed(kind):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_cancelled_job_says_what_it_did_until_it_stopped(kind, monkeypatch):
+    monkeypatch.setattr("background.jobs.runner.RENEWED_EVERY", timedelta(milliseconds=100))
+
+    def publish(work: Work) -> Result:
+        cancel_job(job=work.job, user=None, at=timezone.now())
+        work.cancelled.wait(timeout=60)
+        work.log("The campaign is running.")
+        work.check()
+        return Result()
+
+    kind(publish)
+    ask()
+
+    (job,) = run_jobs()
+
+    assert job.status == JobStatus.CANCELLED
+    assert lines_of(job)[-2:] == ["The campaign is running.", "Cancelled."]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_the_thread_stores_progress_while_the_work_is_busy(kind, monkeypatch):
     monkeypatch.setattr("background.jobs.runner.RENEWED_EVERY", timedelta(milliseconds=10))
 
