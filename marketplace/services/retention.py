@@ -190,9 +190,8 @@ def data_of(worker: Worker) -> dict[str, Any]:
             .order_by("pk")
             .values("kind", "amount", "made_at")
         ),
-        "activity": list(
-            _entries_about(worker).values("happened_at", "actor", "action", "refusal")
-        ),
+        # Without the names of the people who acted.
+        "activity": list(_entries_about(worker).values("happened_at", "action", "refusal")),
         **{
             name: rows
             for extension in extensions()
