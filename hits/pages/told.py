@@ -61,9 +61,11 @@ def told(request: HttpRequest, slug: str) -> HttpResponse:
 def _context(campaign: Campaign, worker: Worker) -> dict[str, Any]:
     exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
     appeals = Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=worker)
+    rows = list(_rows(campaign, worker))
     return {
         **common(campaign),
-        "rows": list(_rows(campaign, worker)),
+        "rows": rows[:MOST_SHOWN],
+        "has_more": len(rows) > MOST_SHOWN,
         "exclusion": exclusion,
         "appeals": appeals.order_by("pk"),
         "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
@@ -75,7 +77,7 @@ def _rows(campaign: Campaign, worker: Worker) -> Iterator[dict[str, Any]]:
     related = ("task__image", "task__subject", "spot_check", "submission__assignment")
     theirs = discarded(campaign).filter(worker=worker)
     theirs = theirs.select_related(*related, *kind.answer_relations)
-    for response in theirs.order_by("-pk")[:MOST_SHOWN]:
+    for response in theirs.order_by("-pk")[: MOST_SHOWN + 1]:
         yield {
             "response": response,
             "image_url": display_url(response.task.image),

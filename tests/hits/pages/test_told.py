@@ -107,6 +107,21 @@ def test_a_worker_reads_why_an_assignment_was_rejected(client, campaign, worker)
     assert "Nobody has found fault" not in page
 
 
+def test_a_worker_reads_that_there_are_more_answers_than_the_page_shows(
+    client, campaign, worker, monkeypatch
+):
+    monkeypatch.setattr("hits.pages.told.MOST_SHOWN", 1)
+    respond(campaign, worker, "Earlier", "vague")
+    assert "There are more." not in read(client, campaign, worker)
+
+    respond(campaign, worker, "Later", "vague")
+
+    page = read(client, campaign, worker)
+    assert "Later" in page
+    assert "Earlier" not in page
+    assert "There are more." in page
+
+
 def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
     client, campaign, worker
 ):
