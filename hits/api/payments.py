@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import django_filters
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -20,7 +20,8 @@ from accounts.api.strict import APIView, validated
 from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.models import Response as Answer
-from hits.models import Bonus
+from annotate.models import Worker
+from hits.models import Assignment, Bonus
 from hits.queries.pay import answer_held, held_of
 from hits.services.bonuses import MOST, Wish, plan_bonuses
 from hits.services.payments import accept_held, ask_for_rejection, reject_held
@@ -195,7 +196,10 @@ class BonusList(CampaignRows[Bonus]):
         """
         campaign = self.campaign
         given = validated(NewBonusSerializer, request)
-        worker = get_object_or_404(known_workers(campaign), pseudonym=given["worker"])
+        # Whoever only did a paid practice has no answers, but an assignment.
+        with_assignment = Assignment.objects.of(campaign).filter(account__worker=OuterRef("pk"))
+        workers = known_workers(campaign) | Worker.objects.filter(Exists(with_assignment))
+        worker = get_object_or_404(workers, pseudonym=given["worker"])
         wish = Wish(worker.pseudonym, given["amount"], given["reason"])
         (bonus,) = plan_bonuses(
             campaign=campaign, wishes=[wish], key=get_random_string(32), at=timezone.now()

@@ -43,6 +43,7 @@ from hits.services.bonuses import (
 from hits.services.payments import accept_held, ask_for_rejection, reject_held
 from qualcontrol.models import HeldPayment
 from qualcontrol.pages.forms import RejectionForm
+from qualcontrol.queries.workers import known_workers
 from shared.number_fields import HOW, AmountField
 from shared.tables import Column, csv_text
 
@@ -151,12 +152,18 @@ def _payments(
             ("failed", MessageStatus.NOT_REACHED),
         )
     }
+    stretch = stretch_of(
+        rows.select_related("assignment__account__worker"), request, by=["-pk"], per_page=20
+    )
+    workers = [bonus.assignment.account.worker_id for bonus in stretch.rows]
     context = {
         "campaign": campaign,
         "form": form,
         "spend": spend(campaign),
-        "stretch": stretch_of(
-            rows.select_related("assignment__account__worker"), request, by=["-pk"], per_page=20
+        "stretch": stretch,
+        # Whoever only did a paid practice has no page.
+        "with_page": set(
+            known_workers(campaign).filter(pk__in=workers).values_list("pk", flat=True)
         ),
         "letters": campaign.worker_messages.annotate(**counted).select_related("sender")[
             :MESSAGES_SHOWN

@@ -97,7 +97,7 @@ QUERIES = {
     "hits:new_campaign": 7,
     "hits:overview_live": 27,
     "hits:pay_held": 7,
-    "hits:payments": 8,
+    "hits:payments": 9,
     "hits:publish": 8,
     "hits:reject": 6,
     "hits:reject_held": 7,

@@ -8,10 +8,7 @@ from hits.models import Bonus
 from hits.services.bonuses import Wish, plan_bonuses
 from qualcontrol.models import HeldCause, HeldPayment
 from tests.api import send
-from tests.factories import (
-    NOON,
-    ResponseFactory,
-)
+from tests.factories import NOON, AssignmentFactory, ResponseFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +81,18 @@ def test_a_worker_without_an_assignment_gets_no_bonus(api, campaign):
     )
 
     assert answer.json()["code"] == "bonus_not_possible"
+
+
+def test_a_worker_who_only_did_a_paid_practice_gets_a_bonus(api, campaign, assignment):
+    practised = AssignmentFactory(hit=assignment.hit, practice="11")
+    worker = practised.account.worker.pseudonym
+
+    answer = send(
+        api, "/api/campaigns/pilot/bonuses/", worker=worker, amount="0.50", reason="Thanks."
+    )
+
+    assert answer.status_code == 201
+    assert Bonus.objects.get().assignment == practised
 
 
 @pytest.fixture

@@ -166,6 +166,23 @@ def test_a_file_that_is_none_is_refused(client, user, campaign):
 
 
 @pytest.mark.django_db
+def test_a_bonus_of_a_worker_without_a_page_has_no_link(client, user, campaign):
+    answered = worker_of(campaign)
+    hit = answered.account.assignments.get().hit
+    practised = AssignmentFactory(hit=hit, practice="11").account.worker
+    wishes = [
+        Wish(worker.pseudonym, Decimal("0.50"), "Thanks.") for worker in (answered, practised)
+    ]
+    plan_bonuses(campaign=campaign, wishes=wishes, key="both", at=NOON)
+
+    page = client.get(f"/campaigns/{campaign.slug}/pay/").content.decode()
+
+    assert f"/workers/{answered.pseudonym}/" in page
+    assert practised.pseudonym in page
+    assert f"/workers/{practised.pseudonym}/" not in page
+
+
+@pytest.mark.django_db
 def test_selected_workers_get_one_bonus_each_though_the_form_is_sent_twice(client, user, campaign):
     workers = [worker_of(campaign) for _ in range(3)]
     names = [worker.pseudonym for worker in workers[:2]]
