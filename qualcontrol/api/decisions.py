@@ -39,7 +39,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
         read_only=True,
         allow_null=True,
         default=None,
-        help_text="null if the campaign's policy or a command decided",
+        help_text="null if the campaign's policy or a command decided, or if a worker appealed",
     )
 
     class Meta:

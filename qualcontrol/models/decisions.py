@@ -35,8 +35,7 @@ class Act(models.TextChoices):
     FINISH = "FINISH", "campaign finished"
 
 
-# Decisions about the campaign as a whole. The policy makes none of them: one without an actor was
-# made by a command.
+# Decisions about the campaign as a whole.
 OF_THE_CAMPAIGN = [
     Act.BUDGET,
     Act.REWARD,
@@ -46,7 +45,12 @@ OF_THE_CAMPAIGN = [
     Act.CONTINUE,
     Act.FINISH,
 ]
-BY_POLICY, BY_COMMAND = "campaign", "command"
+BY_POLICY, BY_COMMAND, BY_WORKER = "campaign", "command", "worker"
+# Who made a decision without an actor, if not the policy.
+WITHOUT_ACTOR: dict[str, str] = {
+    **dict.fromkeys([*OF_THE_CAMPAIGN, Act.JUDGE_GOOD, Act.JUDGE_BAD], BY_COMMAND),
+    Act.APPEAL: BY_WORKER,
+}
 
 
 class Decision(models.Model):
@@ -63,7 +67,7 @@ class Decision(models.Model):
         Worker, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
     reason = models.CharField(max_length=1024, blank=True)
-    # Empty if the campaign's policy or a command decided.
+    # Empty if the campaign's policy or a command decided, or if a worker appealed.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
@@ -96,10 +100,10 @@ class Decision(models.Model):
 
     @property
     def decided_by(self) -> str:
-        """The actor's user name, BY_COMMAND, or BY_POLICY. Load `actor` before."""
+        """The actor's user name, BY_COMMAND, BY_WORKER or BY_POLICY. Load `actor` before."""
         if self.actor:
             return self.actor.get_username()
-        return BY_COMMAND if self.act in OF_THE_CAMPAIGN else BY_POLICY
+        return WITHOUT_ACTOR.get(self.act, BY_POLICY)
 
 
 class HeldCause(models.TextChoices):

@@ -12,7 +12,7 @@ from accounts.models import Right
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import Act, Decision, Judgement
-from qualcontrol.models.decisions import BY_COMMAND, BY_POLICY, OF_THE_CAMPAIGN
+from qualcontrol.models.decisions import BY_POLICY, WITHOUT_ACTOR
 from shared.tables import Column
 
 DECISIONS_IN_ORDER = ("-pk",)
@@ -63,8 +63,8 @@ def found_decisions(
     campaign: Campaign, wanted: Mapping[str, Any], rights: Collection[Right] = frozenset(Right)
 ) -> QuerySet[Decision]:
     """The entries of the decision log for which all of `wanted` holds: `act`, `worker` (a
-    pseudonym), `actor` (a user name, BY_POLICY or BY_COMMAND), `reason` (a part of it), `since`
-    and `until` (dates)."""
+    pseudonym), `actor` (as the log names who decided), `reason` (a part of it), `since` and
+    `until` (dates)."""
     rows = visible_with(rights, campaign.decisions.all())
     if act := wanted.get("act"):
         rows = rows.filter(act=act)
@@ -94,11 +94,10 @@ def about_worker(log: QuerySet[Decision], pseudonym: str) -> QuerySet[Decision]:
 
 def _decided_by(actor: str) -> Q:
     """As `Decision.decided_by` names it."""
-    by_command = Q(act__in=OF_THE_CAMPAIGN)
-    return {
-        BY_POLICY: Q(actor=None) & ~by_command,
-        BY_COMMAND: Q(actor=None) & by_command,
-    }.get(actor, Q(actor__username=actor))
+    if actor == BY_POLICY:
+        return Q(actor=None) & ~Q(act__in=WITHOUT_ACTOR)
+    acts = [act for act, name in WITHOUT_ACTOR.items() if name == actor]
+    return Q(actor=None, act__in=acts) if acts else Q(actor__username=actor)
 
 
 def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:

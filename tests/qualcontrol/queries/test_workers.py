@@ -88,6 +88,22 @@ def test_decisions_are_found_by_act_worker_actor_reason_and_day(campaign):
     assert not found(until=NOON.date().replace(year=2000))
 
 
+@pytest.mark.parametrize(
+    ("act", "name"),
+    [(Act.APPEAL, "worker"), (Act.JUDGE_BAD, "command"), (Act.EXCLUDE, "campaign")],
+)
+def test_the_log_names_who_decided_where_nobody_signed_in(campaign, act, name):
+    response = ResponseFactory(task__campaign=campaign)
+    decision = Decision.objects.create(
+        campaign=campaign, act=act, response=response, reason="vague", at=NOON
+    )
+
+    assert decision.decided_by == name
+    for actor in ("worker", "command", "campaign"):
+        found = found_decisions(campaign, {"actor": actor})
+        assert list(found) == [decision] * (actor == name)
+
+
 @pytest.mark.usefixtures("reviewer")
 def test_decisions_are_downloaded_without_formulas(client, campaign):
     worker = ResponseFactory(task__campaign=campaign).worker
