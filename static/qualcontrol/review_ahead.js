@@ -71,7 +71,7 @@ function reasonIn(form) {
   return chosen?.nextSibling.textContent.trim();
 }
 
-class ReviewPage {
+export class ReviewPage {
   constructor(root) {
     this.root = root;
     this.ahead = [];
@@ -185,6 +185,12 @@ class ReviewPage {
     if (!this.shown?.dataset.verdict) return;
     this.past.push(this.shown);
     this.show();
+    this.endIfDone();
+  }
+
+  /** Load the page anew if it shows nothing, and nothing is on the way that brings more. */
+  endIfDone() {
+    if (!this.shown && this.unsaved.keys.length === 0) location.reload();
   }
 
   /** Take back the verdict of the item that is shown, or else the last one, and show its item. */
@@ -269,7 +275,7 @@ class ReviewPage {
     }
     if (this.root.querySelector("[data-review-messages] .warning")) this.say("");
     this.keep(answer);
-    if (!this.shown && this.unsaved.keys.length === 0) location.reload();
+    this.endIfDone();
   }
 
   tellOfFailure(failures) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Counted, inTurn, pause, recorded } from "../../static/qualcontrol/review_ahead.js";
+import { Counted, inTurn, pause, recorded, ReviewPage } from "../../static/qualcontrol/review_ahead.js";
 
 const atOnce = async () => {};
 
@@ -58,4 +58,25 @@ test("a key that was added twice stays until it is removed twice", () => {
 
   assert.deepEqual(unsaved.keys, ["other"]);
   assert.equal(unsaved.has("first"), false);
+});
+
+test("the page is loaded anew where forward leads past the last caption", () => {
+  const judged = { dataset: { verdict: "GOOD" } };
+  const page = Object.create(ReviewPage.prototype, {
+    shown: { value: judged, writable: true },
+    past: { value: [] },
+    unsaved: { value: new Counted() },
+    show: { value: () => (page.shown = null) },
+  });
+  let times = 0;
+  globalThis.location = { reload: () => (times += 1) };
+
+  page.unsaved.add("on the way");
+  page.forward();
+  assert.equal(times, 0);
+
+  page.unsaved.remove("on the way");
+  page.shown = judged;
+  page.forward();
+  assert.equal(times, 1);
 });
