@@ -17,6 +17,11 @@ def percent(share: float) -> str:
     return f"{whole}%"
 
 
+def exact_percent(share: float) -> str:
+    """`2.5%`: a share that somebody has set, as they set it."""
+    return f"{share * 100:g}%"
+
+
 def probability(value: float) -> str:
     """A percentage like `12%`. It is never rounded to 0% or 100%."""
     return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)

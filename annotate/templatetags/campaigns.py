@@ -14,7 +14,7 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, ReleasedImage, Response
 from corpora.language.languages import is_english, language_of
-from corpora.wording import percent
+from corpora.wording import exact_percent, percent
 
 register = template.Library()
 
@@ -92,6 +92,7 @@ def show_released(kind: TaskKind, image: ReleasedImage, language: str = "") -> S
 
 
 register.filter("percent", percent)
+register.filter("exact_percent", exact_percent)
 
 
 @register.filter

@@ -11,7 +11,7 @@ from accounts.rights import rights_in
 from annotate.campaign_file import CampaignConfig, Review
 from annotate.kinds import KINDS, TaskKind
 from annotate.lookups import campaign_of
-from corpora.wording import percent
+from corpora.wording import exact_percent
 from qualcontrol.models import Act, Appeal, waiting_for_verdicts
 from qualcontrol.queries.decision_log import (
     DECISIONS_IN_ORDER,
@@ -44,7 +44,7 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
 def policy_in_words(config: CampaignConfig, kind: TaskKind) -> list[str]:
     """The review settings of the campaign file, one sentence each."""
     review, is_paid = config.review, bool(config.hit.reward)
-    limit, answers = percent(review.limit), kind.answers_name
+    limit, answers = exact_percent(review.limit), kind.answers_name
     words = [
         _required_checks(review, kind),
         f"One reviewer judges each {kind.answer_name}."
@@ -54,13 +54,13 @@ def policy_in_words(config: CampaignConfig, kind: TaskKind) -> list[str]:
         f"Risk is the probability that more than {limit} of a worker's {answers} are bad.",
         f"A worker with {LEAST_BAD_VERDICTS} or more bad verdicts is "
         + ("excluded" if review.policy == "decide" else "proposed for exclusion")
-        + f" once risk reaches {percent(review.certainty)}."
+        + f" once risk reaches {exact_percent(review.certainty)}."
         + ("" if review.policy == "decide" else " A person decides."),
     ]
     if review.pause_certainty < 1:
         words.append(
             f"A worker with {LEAST_BAD_VERDICTS} or more bad verdicts gets no new tasks while risk "
-            f"is {percent(review.pause_certainty)} or more."
+            f"is {exact_percent(review.pause_certainty)} or more."
         )
     if review.trial:
         words.append(_trial(review, answers))
@@ -80,7 +80,7 @@ def policy_in_words(config: CampaignConfig, kind: TaskKind) -> list[str]:
 
 
 def _required_checks(review: Review, kind: TaskKind) -> str:
-    sample = f"a random {percent(review.share)} of all {kind.answers_name}"
+    sample = f"a random {exact_percent(review.share)} of all {kind.answers_name}"
     if review.first == 1:
         sample = f"each worker's first {kind.answer_name} and {sample}"
     elif review.first:

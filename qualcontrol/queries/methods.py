@@ -13,7 +13,7 @@ from annotate.models import Behaviour, Campaign, Release, Response, ResponseStat
 from annotate.models.responses import ResponseQuerySet
 from corpora.language.languages import language_of
 from corpora.language.text import CaptionRules
-from corpora.wording import counted
+from corpora.wording import counted, exact_percent
 from qualcontrol.models import Act, Appeal, Judgement
 from qualcontrol.models.decisions import OF_THE_CAMPAIGN
 from qualcontrol.queries.quality_report import quality_report
@@ -172,8 +172,8 @@ def _rules_of_texts(rules: CaptionRules, kind: TaskKind) -> Iterator[str]:
 def _checks(campaign: Campaign) -> Iterator[str]:
     review, report = campaign.config.review, quality_report(campaign)
     yield (
-        f"Required checks: a random {review.share:.1%} of the answers, and first answers of each "
-        f"worker: {review.first}. Judgements of an answer: {review.reviewers}."
+        f"Required checks: a random {exact_percent(review.share)} of the answers, and first "
+        f"answers of each worker: {review.first}. Judgements of an answer: {review.reviewers}."
     )
     if review.trial:
         number = counted(review.trial, "answer")
@@ -208,7 +208,7 @@ def _exclusions(campaign: Campaign) -> Iterator[str]:
     decides = "the campaign" if review.policy == "decide" else "a person, on a proposal,"
     yield (
         f"{decides[:1].upper()}{decides[1:]} excluded workers who were, with a probability of "
-        f"{review.certainty:.0%}, above {review.limit:.0%} bad answers."
+        f"{exact_percent(review.certainty)}, above {exact_percent(review.limit)} bad answers."
     )
     rows = campaign.exclusions.all()
     theirs = Response.objects.of(campaign).filter(

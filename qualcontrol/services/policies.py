@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
-from corpora.wording import counted, percent, probability
+from corpora.wording import counted, exact_percent, probability
 from qualcontrol.models import (
     HeldPayment,
     SpotCheck,
@@ -168,7 +168,7 @@ def _why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
     return (
         f"{worker_risk.bad} bad and {worker_risk.good} good verdicts; "
         f"{probability(worker_risk.risk)} likely that more than "
-        f"{percent(campaign.config.review.limit)} of the worker's responses are bad"
+        f"{exact_percent(campaign.config.review.limit)} of the worker's responses are bad"
     )
 
 

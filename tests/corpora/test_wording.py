@@ -1,6 +1,6 @@
 import pytest
 
-from corpora.wording import counted, percent, probability
+from corpora.wording import counted, exact_percent, percent, probability
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,13 @@ def test_an_irregular_plural_is_given():
 )
 def test_percent_says_all_and_nothing_only_if_it_is_true(share, text):
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.07, "7%"), (0.29, "29%"), (0.025, "2.5%"), (0.995, "99.5%"), (1, "100%")]
+)
+def test_a_share_that_was_set_is_not_rounded(share, text):
+    assert exact_percent(share) == text
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_the_methods_are_those_of_the_data(tmp_path):
         "Workers: 3. Answers of a worker: 1 (median)", "country US", "5,000 approved HITs",
         "$0.20 for an assignment of 1 task", "One answer took 60 s",
         "This is $12.00 an hour", "A sentence of 8 to 60 words",
-        "a random 50.0% of the answers, and first answers of each worker: 2",
+        "a random 50% of the answers, and first answers of each worker: 2",
         "New workers could submit 2 answers before",
         "Workers excluded: 1. Answers of them that were discarded: 1.",
         f"Answers: {NOON:%Y-%m-%d}",

@@ -102,6 +102,8 @@ def test_the_page_takes_the_same_queries_for_many_workers(
         ({}, "first caption and a random 2% of all captions"),
         ({"first": 3}, "each worker's first 3 captions"),
         ({"first": 0}, "Required checks: a random 2% of all captions"),
+        ({"share": 0.025}, "a random 2.5% of all captions"),
+        ({"certainty": 0.995}, "excluded once risk reaches 99.5%"),
         ({"limit": 0.2}, "probability that more than 20% of a worker's captions are bad"),
         ({"certainty": 0.9}, "excluded once risk reaches 90%"),
         ({"policy": "propose"}, "proposed for exclusion once"),

@@ -112,7 +112,7 @@ def test_a_reason_has_the_percentages_of_the_pages():
 
     decide(campaign=campaign, at=NOON)
 
-    likely = "over 99% likely that more than 1% of the worker's responses are bad"
+    likely = "over 99% likely that more than 0.4% of the worker's responses are bad"
     assert Exclusion.objects.get().reason.endswith(likely)
 
 
