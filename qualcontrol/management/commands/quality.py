@@ -120,11 +120,12 @@ def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
 
 
 def _row(worker: WorkerSummary) -> str:
-    # The first reason concerns the whole campaign and is the same for all workers.
-    moved = next((reason["sentence"] for reason in worker.reasons[1:]), "")
+    # The worker's own: one about the whole campaign comes first, but not if it has few workers.
+    own = worker.reasons[-2 if worker.good or worker.bad else -1 :]
+    moved = max(own, key=lambda reason: abs(reason["effect"]), default={"sentence": ""})
     numbers = worker.kept, worker.discarded, worker.good, worker.bad
     line = _line(worker.pseudonym, *numbers, f"{worker.risk:.0%}", f"{worker.share:.1%}")
-    return f"{line}  {worker.state:<9} {moved}".rstrip()
+    return f"{line}  {worker.state:<9} {moved['sentence']}".rstrip()
 
 
 def _line(worker: str, *numbers: int | str) -> str:

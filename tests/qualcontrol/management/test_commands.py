@@ -448,6 +448,7 @@ def test_quality_without_json_is_a_table(campaign):
     said = run("quality", campaign.slug)
 
     assert "3 responses kept; no estimate yet" in said
+    assert "No flag is frequent in 3 responses." in said
     head, row = said.splitlines()[-2:]
     assert row.split()[:2] == [worker.pseudonym, "3"]
     ends = [match.end() for match in re.finditer(r"\S+", head)]
