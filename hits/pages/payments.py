@@ -152,6 +152,9 @@ def _payments(
             ("failed", MessageStatus.NOT_REACHED),
         )
     }
+    sent = campaign.worker_messages.annotate(**counted).select_related("sender")
+    # Counting ends the model's own order.
+    letters = list(sent.order_by("-pk")[: MESSAGES_SHOWN + 1])
     stretch = stretch_of(
         rows.select_related("assignment__account__worker"), request, by=["-pk"], per_page=20
     )
@@ -165,9 +168,8 @@ def _payments(
         "with_page": set(
             known_workers(campaign).filter(pk__in=workers).values_list("pk", flat=True)
         ),
-        "letters": campaign.worker_messages.annotate(**counted).select_related("sender")[
-            :MESSAGES_SHOWN
-        ],
+        "letters": letters[:MESSAGES_SHOWN],
+        "has_more_letters": len(letters) > MESSAGES_SHOWN,
     }
     return render(request, "hits/payments.html", context, status=status)
 

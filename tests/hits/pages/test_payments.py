@@ -240,6 +240,25 @@ def test_a_message_is_stored_once_for_each_worker(client, user, campaign):
 
 
 @pytest.mark.django_db
+def test_the_page_says_that_there_are_more_messages_than_it_shows(client, user, campaign):
+    def store(*numbers):
+        WorkerMessage.objects.bulk_create(
+            WorkerMessage(
+                campaign=campaign, key=f"k{n}", subject=f"Number {n}.", text="x", planned_at=NOON
+            )
+            for n in numbers
+        )
+        return client.get("/campaigns/pilot/pay/").content.decode()
+
+    assert "There are more." not in store(*range(10))
+
+    page = store(10)
+    assert "Number 10." in page
+    assert "Number 0." not in page
+    assert "There are more." in page
+
+
+@pytest.mark.django_db
 def test_nobody_of_another_campaign_is_written_to(user, campaign):
     stranger = worker_of(CampaignFactory())
 
