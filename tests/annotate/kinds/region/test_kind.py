@@ -5,6 +5,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 
 import pytest
+from django.template.loader import render_to_string
 from pycocotools.coco import COCO
 
 from annotate.exports.formats import FORMATS
@@ -479,3 +480,13 @@ def test_campaigns_about_other_regions_of_the_same_images_make_no_release(image)
 
     with pytest.raises(ReleaseRefused, match="r-de has other regions than r-en"):
         release_campaign(campaign=english, name="r1", seed=1, at=NOON, in_all_languages=True)
+
+
+def test_the_facts_have_the_shares_as_they_were_set():
+    rules = {"least_size": 0.005, "most_size": 0.125}
+    campaign = {"config": {"priming": {"share": 0.375, "by": "image"}}}
+
+    page = render_to_string("kinds/region/facts.html", {"rules": rules, "campaign": campaign})
+
+    assert "0.5% to 12.5% of the image" in page
+    assert "with 37.5% of the regions" in page
