@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpora.language.languages import LANGUAGE_TAG
+from corpora.language.languages import LANGUAGE_TAG, in_usual_case
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import JsonEntry, entries, numbered, read_coco, read_json
 
@@ -223,8 +223,9 @@ def describes_region(annotation: Mapping[str, Any]) -> bool:
 
 def _language(entry: JsonEntry) -> str:
     """The tag of the caption's language; empty if the entry has none."""
-    tag = entry.values.get("language")
-    return tag if isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) else ""
+    value = entry.values.get("language")
+    tag = in_usual_case(value) if isinstance(value, str) else ""
+    return tag if LANGUAGE_TAG.fullmatch(tag) else ""
 
 
 def _file_name(entry: JsonEntry) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from corpora.datasets.coco import OF_REGION, describes_region
 from corpora.errors import DomainError
-from corpora.language.languages import ENGLISH, checked_tag
+from corpora.language.languages import ENGLISH, checked_tag, in_usual_case
 from corpora.reading.files import MalformedFile, short
 from corpora.reading.json_files import JsonEntry, entries, read_coco
 
@@ -42,8 +42,8 @@ def _tag(entry: JsonEntry) -> str | None:
     if value is None:
         return None
     try:
-        return checked_tag(value)
-    except (TypeError, ValueError) as error:
+        return checked_tag(in_usual_case(value))
+    except (AttributeError, ValueError) as error:
         raise entry.wrong(f"language {short(value)} is no tag") from error
 
 

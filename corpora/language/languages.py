@@ -20,6 +20,13 @@ def checked_tag(tag: str) -> str:
     return tag
 
 
+def in_usual_case(tag: str) -> str:
+    """The tag in its usual case, `pt-BR`; case has no meaning (RFC 5646, section 2.1.1)."""
+    language, *others = tag.split("-")
+    cased = (part.upper() if len(part) == 2 else part.capitalize() for part in others)
+    return "-".join([language.lower(), *cased])
+
+
 @dataclass(frozen=True)
 class Language:
     """A language in which captions are written.

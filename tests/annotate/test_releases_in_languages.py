@@ -169,6 +169,20 @@ def test_a_language_that_is_not_a_tag_is_named(write):
         evaluated(path, "--leave-one-out")
 
 
+def test_the_case_of_a_language_in_a_file_does_not_matter(write):
+    texts = ["犬が走る", "犬が公園を走る"]
+    captions = [
+        {"image_id": 1, "caption": text, "language": tag}
+        for text, tag in zip(texts, ("JA", "ja"), strict=True)
+    ]
+    path = write("odd.json", {"images": [{"id": 1}], "annotations": captions})
+
+    found = evaluated(path, "--leave-one-out", "--metrics", "bleu")
+
+    assert found["language"] == "ja"
+    assert found["references"] == {"fewest": 2, "most": 2}
+
+
 def test_a_report_says_what_is_measured_in_english_only(tmp_path):
     released("ja")
 

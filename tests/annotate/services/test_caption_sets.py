@@ -92,7 +92,14 @@ def test_results_for_own_images_go_by_their_file_names(tmp_path, own):
 
 @pytest.mark.parametrize(
     ("tags", "language"),
-    [(["ar", "ar"], "ar"), (["ar", "en"], ""), (["ar", None], ""), (["Arabic"] * 2, "")],
+    [
+        (["ar", "ar"], "ar"),
+        (["ar", "en"], ""),
+        (["ar", None], ""),
+        (["Arabic"] * 2, ""),
+        (["PT-br", "pt-BR"], "pt-BR"),
+        (["ZH-hant-hk", "zh-Hant-HK"], "zh-Hant-HK"),
+    ],
 )
 def test_a_set_has_the_language_that_all_its_captions_name(tmp_path, own, tags, language):
     path = tmp_path / "results.json"
