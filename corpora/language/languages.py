@@ -10,7 +10,7 @@ from functools import cache
 
 ENGLISH = "en"
 # The tags of BCP 47 that a campaign may name: a language, its script and its region.
-LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
+LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 
 
 def checked_tag(tag: str) -> str:

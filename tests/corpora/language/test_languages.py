@@ -106,6 +106,14 @@ def test_a_language_is_a_tag(tag):
         parse_config({**file, "language": tag})
 
 
+def test_a_region_may_be_a_number():
+    file = {"name": "pilot", "selection": "pilot", "budget": 5}
+
+    config = parse_config({**file, "language": "es-419"})
+
+    assert config.hit.title == parse_config({**file, "language": "es"}).hit.title
+
+
 def test_flags_that_know_only_english_are_off_in_other_languages():
     text = "Der Hund läuft über die nasse Straße vor dem Haus"
     english, german = (
