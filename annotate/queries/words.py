@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotate.models.responses import ResponseQuerySet
+from corpora.language.tokens import is_unspaced
 
 FEW = 5_000
 
@@ -12,9 +13,10 @@ FEW = 5_000
 def with_words(rows: ResponseQuerySet, field: str, words: str) -> ResponseQuerySet:
     """Those of the responses whose text, by this lookup, has all the words."""
     for word in words.replace('"', " ").split():
-        # The first condition is fast, the second one finds whole words only.
+        # The first condition is fast, the second one finds whole words, where spaces divide them.
         rows = rows.filter(**{f"{field}__icontains": word})
-        rows = rows.filter(**{f"{field}__iregex": rf"(^|\W){_escaped(word)}($|\W)"})
+        if not is_unspaced(word):
+            rows = rows.filter(**{f"{field}__iregex": rf"(^|\W){_escaped(word)}($|\W)"})
     return rows
 
 

@@ -41,6 +41,11 @@ class Token(NamedTuple):
     end: int
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether the text has letters of a script without spaces between words."""
+    return _UNSPACED.search(text) is not None
+
+
 def tokens(caption: str) -> list[Token]:
     matches = _finder(caption.isascii()).finditer(caption)
     return [token for match in matches for token in _divided(match[0], match.start())]
@@ -49,7 +54,7 @@ def tokens(caption: str) -> list[Token]:
 def written(caption: str, marks: str = "") -> list[str]:
     """The words of a caption, together with those of the `marks` that stand between them."""
     runs: list[str] = _finder(caption.isascii(), marks).findall(caption)
-    if _UNSPACED.search(caption) is None:
+    if not is_unspaced(caption):
         return runs
     return [
         text
@@ -61,7 +66,7 @@ def written(caption: str, marks: str = "") -> list[str]:
 def _divided(run: str, start: int) -> Iterator[Token]:
     """The words of a run of letters that starts at this position: itself, if it has spaces around
     its words."""
-    if _UNSPACED.search(run) is None:
+    if not is_unspaced(run):
         yield Token(run, start, start + len(run))
         return
     # The breaker's own positions count UTF-16 units.

@@ -58,6 +58,7 @@ from annotate.queries.words import if_few, with_words
 from corpora.language.english import mean_similarities
 from corpora.language.languages import language_of
 from corpora.language.text import MOST_OF_REMARK, Problem, gettext_noop, normalise, problems
+from corpora.language.tokens import is_unspaced
 from shared.database.transactions import batches
 
 # A longer text is found by its beginning. The index holds this much of it.
@@ -287,7 +288,8 @@ class CaptionKind(TaskKind):
     def with_words(
         self, rows: ResponseQuerySet, campaign: Campaign, words: str
     ) -> ResponseQuerySet:
-        if connection.vendor == "postgresql":
+        # The index holds text between spaces as one word.
+        if connection.vendor == "postgresql" and not is_unspaced(words):
             matching = with_indexed_words(rows, campaign, words)
         else:
             matching = super().with_words(rows, campaign, words)

@@ -54,6 +54,16 @@ def test_whole_words_are_found_in_any_case(campaign, words, found):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("words", ["犬", "公園 犬", "สุนัข"])
+def test_words_between_which_are_no_spaces_are_found(campaign, words):
+    text = "公園で犬が走っている。" if "犬" in words else "มีสุนัขวิ่งอยู่ในสวน"
+    response = ResponseFactory(task__campaign=campaign, text=text)
+    ResponseFactory(task__campaign=campaign, text="猫と鳥")
+
+    assert found_responses(campaign, {"words": words}).get() == response
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("words", ["'", "a' OR 1=1 --", "((", "\\", "%", "[a", "👍", "-", '"'])
 def test_any_text_can_be_searched_for(campaign, words):
     ResponseFactory(task__campaign=campaign, text="A plain text.")
