@@ -2,6 +2,7 @@
 those at addresses, each of which is fetched once."""
 
 import hashlib
+import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -459,7 +460,7 @@ def files_at_urls(listing: Path) -> list[Remote]:
         content = listing.read_bytes()
     except OSError as error:
         raise DomainError(f"{listing}: {error.strerror}") from error
-    lines = [line.strip() for line in decoded(listing.name, content).splitlines()]
+    lines = map(str.strip, re.split("[\r\n]", decoded(listing.name, content)))
     urls = dict.fromkeys(line for line in lines if line and not line.startswith("#"))
     if not urls:
         raise DomainError(f"{listing} has no URL.")

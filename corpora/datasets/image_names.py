@@ -107,7 +107,7 @@ def image_ids_in(name: str, text: str) -> list[str]:
     """The ids in a text, in its order: one in each line, or those of a JSON list or of a COCO file;
     raises MalformedFile."""
     if not text.lstrip().startswith(("[", "{")):
-        return [line.strip() for line in text.splitlines() if line.strip()]
+        return [line.strip() for line in re.split("[\r\n]", text) if line.strip()]
     try:
         content = parse_json(text)
     except NotJson as error:

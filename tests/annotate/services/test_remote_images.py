@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotate.images.files import file_path
 from annotate.models import Image
+from annotate.services.own_images import files_at_urls
 from background.outgoing.exchange import RequestFailed, check_public, fetch
 from tests.amazon import running_moto
 from tests.hooks import endless
@@ -108,6 +109,12 @@ def test_images_at_urls_are_imported_with_their_source(site, listing):
     }
     image = Image.objects.get(file_name="a cat.jpg")
     assert file_path(image).read_bytes() == photograph(form="JPEG")
+
+
+def test_an_address_with_an_unusual_separator_in_it_is_one_address(site, listing):
+    file = listing("/a\u2028b.jpg", "/c.jpg")
+
+    assert [image.name for image in files_at_urls(file)] == ["a\u2028b.jpg", "c.jpg"]
 
 
 @pytest.mark.django_db

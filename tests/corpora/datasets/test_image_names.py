@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpora.datasets.image_names import ImageNames, Named
+from corpora.datasets.image_names import ImageNames, Named, image_ids_in
 
 OF_CATS = Named("cat", "key1", "cats/001.jpg")
 OF_DOGS = Named("dog", "key2", "dogs/001.jpg")
@@ -43,3 +43,11 @@ def test_a_file_without_a_folder_is_found_wherever_a_file_has_it():
         ImageNames([Named("cat", "key1", "001.jpg")]).find("https://images.example/001.jpg")
         == "cat"
     )
+
+
+def test_an_id_with_an_unusual_separator_in_it_is_one_id():
+    assert image_ids_in("ids.txt", "a\u2028b.jpg\r\n\n c.jpg \rd\x85e.jpg\n") == [
+        "a\u2028b.jpg",
+        "c.jpg",
+        "d\x85e.jpg",
+    ]
