@@ -29,7 +29,9 @@ def image_names(text: str) -> list[str]:
 
 def _path(text: str) -> str:
     """A path, or that of a URL, without its suffix."""
-    path = re.sub(r"^https?://[^/]*/", "", re.split(r"[?#]", text)[0].rstrip("/"))
+    # Names of files may have a number sign, which ends the path of a URL.
+    ends = r"[?#]" if re.match("https?://", text) else r"\?"
+    path = re.sub(r"^https?://[^/]*/", "", re.split(ends, text)[0].rstrip("/"))
     return re.sub(r"\.[A-Za-z]{3,4}$", "", path)
 
 

@@ -45,6 +45,13 @@ def test_a_file_without_a_folder_is_found_wherever_a_file_has_it():
     )
 
 
+def test_a_number_sign_in_the_name_of_a_file_belongs_to_it():
+    names = ImageNames([Named("first", "key1", "scans/page #1.jpg")])
+
+    assert names.find("page #1.jpg") == "first"
+    assert names.find("page #2.jpg") is None
+
+
 def test_an_id_with_an_unusual_separator_in_it_is_one_id():
     assert image_ids_in("ids.txt", "a\u2028b.jpg\r\n\n c.jpg \rd\x85e.jpg\n") == [
         "a\u2028b.jpg",
