@@ -115,10 +115,15 @@ def _add(facts: dict[str, Facts], values: Mapping[str, Any], line: _Line) -> Non
     of_file.boxes += _whole_image(line, values.get("classes"))
     of_file.boxes += _box(line, cells)
     boxes = values.get("boxes") or []
-    if not isinstance(boxes, list) or not all(isinstance(box, dict) for box in boxes):
+    if not isinstance(boxes, list) or not all(map(_is_box, boxes)):
         raise line.wrong("boxes must be a list of objects with class, x_min, x_max, y_min, y_max")
     for box in boxes:
         of_file.boxes += _box(line, {name: _text(line, name, value) for name, value in box.items()})
+
+
+def _is_box(value: Any) -> bool:
+    """Whether the value is an object with an edge, without which a box is the whole image."""
+    return isinstance(value, dict) and not value.keys().isdisjoint(EDGES)
 
 
 def _text(line: _Line, name: str, value: Any) -> str:

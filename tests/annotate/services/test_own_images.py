@@ -423,6 +423,7 @@ def test_a_table_may_be_json_lines(folder):
         ('"classes": 3', "classes must be a list"),
         ('"classes": [{}]', "must be a text"),
         ('"boxes": [3]', "boxes must be a list"),
+        ('"boxes": [{"class": "Dog", "xmin": 0, "xmax": 9}]', "boxes must be a list"),
         ('"author": ["Ada"]', "must be a text"),
         ('"author": true', "must be a text"),
         ('"title": "\\u0000"', "NUL character"),
