@@ -206,4 +206,6 @@ def _edges(line: _Line, texts: list[str]) -> tuple[float, float, float, float]:
     # Written so that NaN, which compares as false, is refused as well.
     if not (0 <= x_min < x_max < float("inf") and 0 <= y_min < y_max < float("inf")):
         raise line.wrong("a box needs 0 ≤ x_min < x_max and 0 ≤ y_min < y_max")
+    if 1 < max(x_max, y_max) < 2:
+        raise line.wrong("the box is smaller than two pixels; a fraction is at most 1")
     return x_min, x_max, y_min, y_max

@@ -385,6 +385,7 @@ def test_a_box_outside_its_image_is_named(folder):
         ("a.jpg,,Dog,0.5,0.1,0,1", "x_min < x_max"),
         ("a.jpg,,Dog,nan,1,0,1", "x_min < x_max"),
         ("a.jpg,,Dog,left,1,0,1", "must be four numbers"),
+        ("a.jpg,,Dog,0.5,1.0001,0,1", "a fraction is at most 1"),
         ("a.jpg,,,0,1,0,1", "a box needs a class"),
         (",,,,,,", None),
         (",CC0,,,,,", "file_name is empty"),
