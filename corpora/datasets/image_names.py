@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 from corpora.datasets.sidecar import comparable
 from corpora.reading.files import MalformedFile, decoded, open_text, short
@@ -17,11 +18,11 @@ ID_KEYS = ("open_images_id", "image", "id")
 def image_names(text: str) -> list[str]:
     """Possible keys of an image, most likely first.
 
-    The text itself; its last part without suffix, if it is a path or URL; and the number in a COCO
-    file name.
+    The text itself; its last part without suffix, if it is a path or URL, also without escapes such
+    as %20; and the number in a COCO file name.
     """
     stem = _path(text).rsplit("/", 1)[-1]
-    names = [text, stem]
+    names = [text, stem, unquote(stem)]
     if number := re.fullmatch(r"(?:COCO_\w+_)?0*([1-9]\d*)", stem, re.ASCII):
         names.append(number[1])
     return list(dict.fromkeys(names))
@@ -85,7 +86,7 @@ class ImageNames(Generic[Found]):
 def _may_be(row: Named[Any], text: str) -> bool:
     """Whether the text can mean this file: if both have folders, they must be the same as far as
     they go. The file's address is its own, regardless of its name."""
-    one, other = (f"/{comparable(_path(path))}" for path in (text, row.file_name))
+    one, other = (f"/{comparable(unquote(_path(path)))}" for path in (text, row.file_name))
     has_folders = min(one.count("/"), other.count("/")) > 1
     return text == row.url or not has_folders or one.endswith(other) or other.endswith(one)
 

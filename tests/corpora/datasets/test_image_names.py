@@ -45,6 +45,15 @@ def test_a_file_without_a_folder_is_found_wherever_a_file_has_it():
     )
 
 
+@pytest.mark.parametrize(
+    ("folder", "found"), [("", "cat"), ("my%20trip/", "cat"), ("other%20trip/", None)]
+)
+def test_an_address_with_escapes_is_that_of_a_file_without(folder, found):
+    names = ImageNames([Named("cat", "key1", "my trip/a cat.jpg")])
+
+    assert names.find(f"https://images.example/{folder}a%20cat.jpg") == found
+
+
 def test_a_number_sign_in_the_name_of_a_file_belongs_to_it():
     names = ImageNames([Named("first", "key1", "scans/page #1.jpg")])
 
