@@ -69,9 +69,10 @@ class Sidecar(NamedTuple):
 def comparable(name: str) -> str:
     """A file name in the form in which the table's names are compared with the files' names.
 
-    Systems write accents in two ways, so that the same name may have different characters.
+    Systems write accents and folders in two ways, so that the same name may have different
+    characters.
     """
-    return unicodedata.normalize("NFC", name.removeprefix("./"))
+    return unicodedata.normalize("NFC", name.replace("\\", "/").removeprefix("./"))
 
 
 class _Line(NamedTuple):

@@ -352,6 +352,15 @@ def test_a_class_that_another_team_has_named_too_has_its_names_in_other_language
     assert [named.name for named in mine.object_classes.get().names.all()] == ["Kessel"]
 
 
+def test_the_table_may_have_the_backslashes_of_windows(folder):
+    photograph(folder / "trip" / "a.jpg")
+    path = table(folder, "file_name,author\ntrip\\a.jpg,Ada\n")
+
+    counts = import_folder(folder, table=path)
+
+    assert (counts.described, counts.unmatched) == (1, [])
+
+
 def test_file_names_are_compared_whatever_way_accents_are_written(folder):
     photograph(folder / "cafe\u0301.jpg")
 
