@@ -197,18 +197,24 @@ def _begin_own(form: Any, begin: Begin) -> Job:
     values = form.cleaned_data
     arguments = {"split": values["split"]}
     files = form.files.getlist("photographs")
-    if values.get("folder") and not files:
-        uploads.server_folder(values["folder"])
-        return begin(kind="import_images", arguments=arguments | {"folder": values["folder"]})
     named = list(zip(_names(form, files), files, strict=True))
-    if not named:
+    if folder := values.get("folder"):
+        if named:
+            raise DomainError("Choose photographs or a folder, not both.")
+        uploads.server_folder(folder)
+        arguments["folder"] = folder
+    elif named:
+        # By these, an import that succeeds ends the failure of an earlier one of the same files.
+        names = json.dumps(sorted(name for name, _ in named))
+        arguments["names"] = sha256(names.encode()).hexdigest()
+    else:
         raise DomainError("Choose photographs or a ZIP file.")
-    # By these, an import that succeeds ends the failure of an earlier one of the same files.
-    arguments["names"] = sha256(json.dumps(sorted(name for name, _ in named)).encode()).hexdigest()
     if table := values.get("table"):
         # Not among the names of the files, because a photograph could have the same.
         arguments["table"] = f"table:{table.name}"
         named.append((arguments["table"], table))
+    if not named:
+        return begin(kind="import_images", arguments=arguments)
     return _begin(begin, "import_images", arguments, named)
 
 

@@ -32,18 +32,19 @@ FEW = 5
 
 def import_own(work: Work) -> Result:
     """Import own files. A restarted job continues with the rest."""
-    split, table = work.arguments["split"], None
+    split, table, folder = work.arguments["split"], None, work.arguments.get("folder")
+    files: list[OwnFile] = []
     if key := work.arguments.get("upload", ""):
         if (upload := _upload_of(work)) is None:
             return Result("The files were imported.", url=_images_of(split))
         if name := work.arguments.get("table"):
             table = uploads.uploaded_path(upload, name)
-        work.step("Unpacking")
-        files = uploads.own_files_of(upload, but=table, progress=_counting(work))
-    else:
-        folder = uploads.server_folder(work.arguments["folder"])
+        if not folder:
+            work.step("Unpacking")
+            files = uploads.own_files_of(upload, but=table, progress=_counting(work))
+    if folder:
         root = Path(settings.IMAGES_FOLDER).resolve()
-        files = own_images.own_files_below(folder, within=root)
+        files = own_images.own_files_below(uploads.server_folder(folder), within=root)
     return _import_own(work, files, split, table, key)
 
 

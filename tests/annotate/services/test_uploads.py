@@ -377,6 +377,30 @@ def test_a_folder_of_the_server_is_imported_without_links_that_lead_out(client, 
     assert names() == {"a.png"}
 
 
+def test_a_table_describes_the_files_of_a_folder_of_the_server(client, settings, tmp_path):
+    settings.IMAGES_FOLDER = str(tmp_path / "server")
+    (tmp_path / "server").mkdir()
+    (tmp_path / "server" / "a.png").write_bytes(photograph())
+    table = file("facts.csv", b"file_name,author\na.png,Ada\n")
+
+    upload(client, folder=".", table=table, photographs=[])
+    (job,) = run_jobs()
+
+    assert job.status == JobStatus.DONE, job.error
+    assert Image.objects.get().author == "Ada"
+    assert stored_uploads(settings) == []
+
+
+def test_photographs_and_a_folder_of_the_server_are_not_imported_at_once(
+    client, settings, tmp_path
+):
+    settings.IMAGES_FOLDER = str(tmp_path)
+
+    response = upload(client, file("a.png", photograph()), folder=".")
+
+    assert_refused(client, settings, response, "Choose photographs or a folder, not both.")
+
+
 @pytest.mark.parametrize("folder", ["..", "trip/../..", "/etc", "none", "link", "x" * 300])
 def test_a_folder_elsewhere_on_the_server_is_refused(client, settings, tmp_path, folder):
     settings.IMAGES_FOLDER = str(tmp_path / "server")
