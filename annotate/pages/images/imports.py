@@ -1,6 +1,7 @@
 """Import images: files from the browser, a folder of the server, or files of a dataset."""
 
 from functools import partial
+from unicodedata import normalize
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -48,7 +49,11 @@ def _named(data: QueryDict) -> QueryDict:
     if data.get("kind") != "own" or not split or imports.SPLIT_NAME.fullmatch(split):
         return data
     named = data.copy()
-    named["split"] = address_of(split, "photographs")[:64]
+    address = address_of(split, "photographs")[:64]
+    # Names that differ in other letters alone would be one split.
+    if any(c.isalnum() and not c.isascii() for c in normalize("NFKD", split)):
+        address = free_name(Image.objects.all(), address[:60], field="split")
+    named["split"] = address
     return named
 
 

@@ -250,6 +250,17 @@ def test_an_old_upload_that_another_process_deletes_is_no_fault(client, settings
     assert uploads.store_upload([("a.png", SimpleUploadedFile("a.png", b"x"))])
 
 
+def test_names_in_other_letters_are_not_one_split(client):
+    for split, colour in (("猫", "red"), ("犬", "blue"), ("été", "green"), ("ete", "white")):
+        upload(client, file(f"{colour}.png", photograph(colour)), split=split)
+        run_jobs()
+
+    splits = dict(Image.objects.values_list("file_name", "split"))
+    assert splits["red.png"] == "photographs"
+    assert splits["blue.png"] == "photographs-2"
+    assert splits["green.png"] == splits["white.png"] == "ete"
+
+
 def test_any_name_is_accepted(client):
     page = client.get("/images/import/").content.decode()
     upload(client, file("a.png", photograph()), split="../Two days in May")
