@@ -315,7 +315,7 @@ def read_class_names(file: CsvFile) -> Iterator[NamedClass]:
     or if a class has two names.
     """
     before: dict[str, str] = {}
-    for number, row in enumerate(file.rows):
+    for number, row in enumerate(row for row in file.rows if any(map(str.strip, row))):
         if len(row) != 2:
             raise file.wrong_length(row, 2)
         key, name = (cell.strip() for cell in row)

@@ -73,6 +73,13 @@ def test_an_english_name_finds_each_class_that_has_it(classes, imported):
     assert names_in("de") == {classes["dog"].pk: "Hund", classes["coco dog"].pk: "Hund"}
 
 
+def test_rows_without_content_are_left_out(classes, imported):
+    said = imported("class;name\n\nDOG;Hund\n;\n\n")
+
+    assert "2 names read: 2 new" in said.out
+    assert names_in("de") == {classes["dog"].pk: "Hund", classes["coco dog"].pk: "Hund"}
+
+
 def test_names_reach_classes_of_the_same_label_that_a_team_imports_later(
     classes, imported, tmp_path
 ):
