@@ -2,9 +2,10 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from django.db import transaction
@@ -72,9 +73,11 @@ def import_files(
     images = {image.key: image for image in Image.objects.filter(split=split)}
     if not images:
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
+    stated = _by_stated_name(images.values())
     taken: dict[str, Path] = {}
     for path in files_below(folder):
-        image = _image_of(path, images)
+        image = stated.get(path.relative_to(folder).as_posix()) or stated.get(path.name)
+        image = image or _image_of(path, images)
         if image is None:
             counts.unmatched += 1
         elif image.key in taken:
@@ -90,13 +93,31 @@ def import_files(
     return counts
 
 
-def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
+def _by_stated_name(images: Iterable[Image]) -> dict[str, Image]:
+    """COCO's images by the names of their files in the instances file, and by the names without
+    folders that no other image has."""
+    stated = {i.file_name: i for i in images if i.file_name and i.source == ImageSource.COCO}
+    often = Counter(PurePosixPath(name).name for name in stated)
+    alone = {PurePosixPath(name).name: image for name, image in stated.items()}
+    return {name: image for name, image in alone.items() if often[name] == 1} | stated
+
+
+def _image_of(path: Path, images: Mapping[str, Image]) -> Image | None:
     """The image that a file is named after. COCO's file names end in the image's number."""
     if image := images.get(path.stem):
         return image
-    number = re.search(r"[0-9]+$", path.stem)
-    image = images.get(str(int(number[0]))) if number else None
-    return image if image and image.source == ImageSource.COCO else None
+    image = images.get(_number_in(path.name))
+    if image is None or image.source != ImageSource.COCO:
+        return None
+    # The names of another dataset may end in another number than the id.
+    is_like_coco = path.stem.isdecimal() or _number_in(image.file_name) in {"", image.key}
+    return image if is_like_coco else None
+
+
+def _number_in(name: str) -> str:
+    """The number at the end of a file's name; empty if there is none."""
+    number = re.search(r"[0-9]+$", PurePosixPath(name).stem)
+    return str(int(number[0])) if number else ""
 
 
 def _import_file(path: Path, image: Image, counts: FileCounts, change_published: bool) -> None:

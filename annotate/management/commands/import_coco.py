@@ -26,7 +26,10 @@ class Command(DomainCommand):
             "--split", required=True, help="dataset split to store the images under"
         )
         parser.add_argument(
-            "--files", type=Path, help="folder with image files, whose names end in the image id"
+            "--files",
+            type=Path,
+            help="folder with image files, which have the names in the instances file, or names "
+            "that end in the image id",
         )
 
         parser.add_argument(
