@@ -37,14 +37,14 @@ def names_of_images(
 ) -> ImageNames[int]:
     """The primary keys of the images by their names.
 
-    Images of a dataset go by their ids, own files also by their file names and addresses. With
-    `asked`, images of a dataset with other ids are left out, as a split can have millions.
+    Images of Open Images go by their ids, others also by their file names and addresses. With
+    `asked`, those of Open Images with other ids are left out, as a split can have millions.
     """
     rows = images.values_list("pk", "key", "source", "file_name", "url")
     return ImageNames(
-        Named(pk, key, file_name, url) if source == ImageSource.OWN else Named(pk, key)
+        Named(pk, key) if source == ImageSource.OPEN_IMAGES else Named(pk, key, file_name, url)
         for pk, key, source, file_name, url in rows.iterator()
-        if source == ImageSource.OWN or asked is None or key in asked
+        if source != ImageSource.OPEN_IMAGES or asked is None or key in asked
     )
 
 

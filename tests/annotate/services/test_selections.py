@@ -331,6 +331,18 @@ def test_a_published_list_of_ids_is_selected_in_its_order(tmp_path, capsys, list
     assert problems == f"1 id is not in the split 'validation': '{name}'.\n" * 2
 
 
+def test_images_in_coco_form_are_listed_by_id_and_by_the_names_of_their_files():
+    for number, name in ((1, "000000.jpg"), (2, "000001.jpg"), (3, "zebra.jpg")):
+        ImageFactory(source="COCO", key=str(number), split="frames", file_name=name)
+
+    made, unknown = selections.select_listed(
+        name="some", split="frames", ids=["000001.jpg", "zebra.jpg", "1", "4"], at=NOON
+    )
+
+    keys = made.images.order_by("selected").values_list("key", flat=True)
+    assert (list(keys), unknown) == (["2", "3", "1"], ["4"])
+
+
 def test_own_files_are_listed_by_their_names(tmp_path):
     team = first_team(at=NOON)
     for number, name in enumerate(("trip/a.jpg", "trip/b.jpg", "home/b.jpg")):
