@@ -18,6 +18,7 @@ from annotate.models import Image, ImageSource
 from annotate.services.bulk import take_turns
 from annotate.services.imports import check_owner
 from annotate.services.published import published_images
+from corpora.datasets.sidecar import comparable
 from corpora.errors import DomainError
 from corpora.reading.files import is_file, is_folder
 from corpora.writing import write_atomically
@@ -76,8 +77,8 @@ def import_files(
     stated = _by_stated_name(images.values())
     taken: dict[str, Path] = {}
     for path in files_below(folder):
-        image = stated.get(path.relative_to(folder).as_posix()) or stated.get(path.name)
-        image = image or _image_of(path, images)
+        name = comparable(path.relative_to(folder).as_posix())
+        image = stated.get(name) or stated.get(PurePosixPath(name).name) or _image_of(path, images)
         if image is None:
             counts.unmatched += 1
         elif image.key in taken:
@@ -96,7 +97,8 @@ def import_files(
 def _by_stated_name(images: Iterable[Image]) -> dict[str, Image]:
     """COCO's images by the names of their files in the instances file, and by the names without
     folders that no other image has."""
-    stated = {i.file_name: i for i in images if i.file_name and i.source == ImageSource.COCO}
+    of_coco = (image for image in images if image.source == ImageSource.COCO and image.file_name)
+    stated = {comparable(image.file_name): image for image in of_coco}
     often = Counter(PurePosixPath(name).name for name in stated)
     alone = {PurePosixPath(name).name: image for name, image in stated.items()}
     return {name: image for name, image in alone.items() if often[name] == 1} | stated

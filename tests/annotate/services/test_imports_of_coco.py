@@ -224,14 +224,15 @@ def test_the_command_takes_image_files_whose_names_end_in_the_id(write, content,
 def test_an_image_file_with_the_name_in_the_instances_file_is_that_image(write, content, tmp_path):
     """As CVAT numbers: images from 1, and the frames in their names from 0."""
     (first,) = content["images"]
-    names = {1: "a/frame_000000.png", 2: "a/frame_000001.png", 3: "b/frame_000001.png", 4: "9.png"}
+    names = {1: "a/frame_000000.png", 2: "a/frame_000001.png", 3: "b\\frame_000001.png", 4: "9.png"}
     content["images"] = [{**first, "id": id_, "file_name": name} for id_, name in names.items()]
     imports.import_coco(path=write({**content, "annotations": []}), split="frames")
     folder = tmp_path / "files"
     widths = {1: 10, 2: 20, 3: 30, 4: 40}
     for number, name in names.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        Picture.new("RGB", (widths[number], 5)).save(folder / name)
+        path = folder / name.replace("\\", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Picture.new("RGB", (widths[number], 5)).save(path)
     Picture.new("RGB", (50, 5)).save(folder / "a" / "frame_000004.png")
 
     counts = import_files(folder=folder, split="frames")
