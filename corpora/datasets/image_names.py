@@ -69,13 +69,15 @@ class ImageNames(Generic[Found]):
 
         Unless the text is the key of an image, a `file_name` that goes with it decides.
         """
-        names = _spelled(file_name or text)
-        row = self._keys.get(text)
-        for name in names:
-            row = self._names.get(name) if row is None else row
-        if row is None or row.key not in {text, *names} and not _may_be(row, file_name or text):
+        if row := self._keys.get(text):
+            return row.found
+        text = file_name or text
+        names = _spelled(text)
+        row = next(filter(None, map(self._names.get, names)), None)
+        if row is None:
             return None
-        return row.found
+        fits = _has_number(row, text) if row.key in names else _may_be(row, text)
+        return row.found if fits else None
 
     def is_ambiguous(self, text: str) -> bool:
         """Whether the text names several images."""
@@ -89,6 +91,13 @@ def _may_be(row: Named[Any], text: str) -> bool:
     one, other = (f"/{comparable(unquote(_path(path)))}" for path in (text, row.file_name))
     has_folders = min(one.count("/"), other.count("/")) > 1
     return text == row.url or not has_folders or one.endswith(other) or other.endswith(one)
+
+
+def _has_number(row: Named[Any], text: str) -> bool:
+    """Whether the text is the image's id with a suffix at most, or the number in its file's name,
+    if it has one, is the id."""
+    is_id = _path(text).rsplit("/", 1)[-1] == row.key
+    return is_id or not row.file_name or row.key in image_names(row.file_name)
 
 
 def _spelled(text: str) -> list[str]:

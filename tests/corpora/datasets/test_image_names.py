@@ -46,6 +46,21 @@ def test_a_file_without_a_folder_is_found_wherever_a_file_has_it():
 
 
 @pytest.mark.parametrize(
+    ("file_name", "text", "found"),
+    [
+        ("000004.jpg", "000005.jpg", None),
+        ("000004.jpg", "000004.jpg", "five"),
+        ("000004.jpg", "5", "five"),
+        ("000004.jpg", "https://images.example/5.jpg", "five"),
+        ("COCO_val2014_000005.jpg", "000005.jpg", "five"),
+        ("", "000005.jpg", "five"),
+    ],
+)
+def test_a_padded_number_is_an_id_unless_the_image_has_another_in_its_name(file_name, text, found):
+    assert ImageNames([Named("five", "5", file_name)]).find(text) == found
+
+
+@pytest.mark.parametrize(
     ("folder", "found"), [("", "cat"), ("my%20trip/", "cat"), ("other%20trip/", None)]
 )
 def test_an_address_with_escapes_is_that_of_a_file_without(folder, found):
