@@ -1,6 +1,7 @@
 """Start and stop servers as processes for tests."""
 
 import atexit
+import signal
 import socket
 import subprocess
 import sys
@@ -77,6 +78,12 @@ def running(
         yield process
     finally:
         stop(process)
+
+
+def hear_interrupts() -> None:
+    """Restore the handling of Ctrl-C, which a shell disables for background jobs and their
+    children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def stop(process: "subprocess.Popen[Any]") -> None:

@@ -28,7 +28,7 @@ from hits.local import (
     locked,
     manage,
 )
-from tests.servers import PATIENCE, free_port
+from tests.servers import PATIENCE, free_port, hear_interrupts
 
 pytestmark = pytest.mark.slow
 
@@ -126,12 +126,6 @@ def test_a_demonstration_keeps_its_keys_to_its_owner(demonstration):
     [secret] = re.findall("AWS_SECRET_ACCESS_KEY=(.+)", file.read_text())
     assert file.stat().st_mode & 0o777 == 0o600
     assert secret not in printed
-
-
-def hear_interrupts() -> None:
-    """Restore the handling of Ctrl-C, which a shell disables for background jobs and their
-    children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):

@@ -15,7 +15,7 @@ import psycopg2
 import pytest
 from django.db import connection
 
-from tests.servers import PATIENCE
+from tests.servers import PATIENCE, hear_interrupts
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def start(
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT, env={**kept, **environ}, text=True,
-        stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
+        stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=hear_interrupts,
     )  # fmt: skip
 
 
