@@ -195,14 +195,15 @@ def _deliver_one(event: Event, at: datetime) -> bool:
     try:
         for _ in range(settings.MTURK_NOTIFICATION_COPIES):
             send(event.transport, event.destination, text)
-    except FAILURES:
+    except Exception as error:
         is_last = event.attempts >= MOST_ATTEMPTS
         pause = timedelta(seconds=min(2 ** (event.attempts - 1), LONGEST_PAUSE))
         held(event).update(due_at=None if is_last else _now(at) + pause)
         logger.log(
             logging.ERROR if is_last else logging.WARNING,
-            "Event %s was not delivered; the marketplace %s.",
+            "Event %s was not delivered (%r); the marketplace %s.",
             event.document_id,
+            error,
             f"gives it up after {MOST_ATTEMPTS} attempts" if is_last else "tries again",
         )
         return False

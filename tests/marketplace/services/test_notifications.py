@@ -231,8 +231,9 @@ def test_an_event_that_a_slow_round_is_sending_is_sent_by_no_other_process(
     assert len(queue.documents()) == 1
 
 
+@pytest.mark.parametrize("error", [BotoCoreError(), UnicodeError("label too long")])
 def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(
-    marketplace, queue, monkeypatch, caplog
+    marketplace, queue, monkeypatch, caplog, error
 ):
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
@@ -243,7 +244,7 @@ def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(
     at = began = clock.now()
 
     def refuse(*_arguments):
-        raise BotoCoreError
+        raise error
 
     monkeypatch.setattr(notifications, "send", refuse)
     while event := Event.objects.filter(attempts__lt=MOST_ATTEMPTS).first():
