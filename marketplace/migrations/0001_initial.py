@@ -470,6 +470,7 @@ class Migration(migrations.Migration):
                 ('auto_approval_at', models.DateTimeField(blank=True, null=True)),
                 ('approved_at', models.DateTimeField(blank=True, null=True)),
                 ('rejected_at', models.DateTimeField(blank=True, null=True)),
+                ('rejected_reward', marketplace.models.fields.MoneyField(blank=True, null=True)),
                 ('answer', models.TextField(blank=True, default='')),
                 ('requester_feedback', models.CharField(blank=True, default='', max_length=1024)),
             ],

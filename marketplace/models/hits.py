@@ -221,6 +221,8 @@ class Assignment(models.Model):
     auto_approval_at = models.DateTimeField(null=True, blank=True)
     approved_at = models.DateTimeField(null=True, blank=True)
     rejected_at = models.DateTimeField(null=True, blank=True)
+    # What the HIT paid when the work was rejected; its type may change afterwards.
+    rejected_reward = MoneyField(null=True, blank=True)  # type: ignore[misc]
     answer = models.TextField(blank=True, default="")
     requester_feedback = models.CharField(max_length=1024, blank=True, default="")
 

@@ -132,10 +132,11 @@ def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
 
 
 def with_rewards(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
-    """The assignments with `reward`: what was paid, or what the HIT pays if nothing was paid."""
+    """The assignments with `reward`: what was paid, what would have been paid for rejected work, or
+    what the HIT pays."""
     paid = Transfer.objects.filter(kind=TransferKind.REWARD, assignment=OuterRef("pk"))
     return assignments.annotate(
-        reward=Coalesce(Subquery(paid.values("amount")), "hit__hit_type__reward")
+        reward=Coalesce(Subquery(paid.values("amount")), "rejected_reward", "hit__hit_type__reward")
     )
 
 

@@ -112,7 +112,10 @@ def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
     ):
         raise _wrong_state(assignment)
     queries.move(assignment.hit_id, unreviewed=-1, completed=1)
-    money.release(hit=lock(assignment.hit), slots=1, at=at)
+    hit = lock(assignment.hit)
+    money.release(hit=hit, slots=1, at=at)
+    rejected = Assignment.objects.filter(pk=assignment.pk)
+    rejected.update(rejected_reward=hit.hit_type.reward)
     record_event(
         event_type=EventType.ASSIGNMENT_REJECTED, hit=assignment.hit, assignment=assignment, at=at
     )

@@ -271,6 +271,18 @@ def test_the_data_has_the_reward_that_was_paid():
     assert [one["reward"] for one in data_of(worker)["assignments"]] == [Decimal("0.10")]
 
 
+def test_the_data_has_the_reward_that_rejected_work_had():
+    worker = make_worker()
+    hit = make_hit()
+    assignment = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    assignments.submit(assignment=assignment, answer="<a/>", at=NOON)
+    reviews.reject(assignment=assignment, feedback="Empty.", at=NOON)
+    dearer = make_hit_type(hit.requester, reward=Decimal("0.50"))
+    hits.change_type(hit=hit, hit_type=dearer, at=NOON)
+
+    assert [one["reward"] for one in data_of(worker)["assignments"]] == [Decimal("0.10")]
+
+
 def test_the_data_has_requests_for_qualifications_and_the_words_of_bonuses():
     worker = make_worker()
     done = paid(worker)
