@@ -17,6 +17,7 @@ from reprlib import Repr
 from typing import Any
 
 from corpora.errors import DomainError
+from corpora.wording import counted
 
 # Further entries are only counted: a file may have millions.
 MOST_KEPT = 1_000
@@ -39,7 +40,7 @@ class Faults:
         for line, reason in self.kept[:most]:
             yield f"line {line}: {reason}"
         if self.count > most:
-            yield f"and {self.count - most} more lines"
+            yield f"and {counted(self.count - most, 'more line')}"
 
 
 # Called with the number of bytes read since the last call.

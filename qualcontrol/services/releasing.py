@@ -121,7 +121,7 @@ def _in_lines(campaign: Campaign, incomplete: QuerySet[Task]) -> list[str]:
         for number, name, key, subject, has, wanted in tasks[:20]
     ]
     if len(lines) == 20 and (more := incomplete.count() - 20):
-        lines.append(f"and {more} more {kind.subject_name}s")
+        lines.append(f"and {counted(more, f'more {kind.subject_name}')}")
     return lines
 
 

@@ -213,3 +213,12 @@ def test_entries_of_all_three_forms_are_the_same(write):
     first, second = {"a": "1", "b": "x"}, {"a": "2", "b": ""}
     assert found["lines"] == found["array"] == [(1, first), (3, second)]
     assert found["table"] == [(2, first), (3, second)]
+
+
+@pytest.mark.parametrize(("count", "last"), [(3, "and 1 more line"), (4, "and 2 more lines")])
+def test_faults_beyond_those_named_are_counted(count, last):
+    faults = files.Faults()
+    for line in range(1, count + 1):
+        faults.add(line, "no caption")
+
+    assert list(faults.lines(2)) == ["line 1: no caption", "line 2: no caption", last]
