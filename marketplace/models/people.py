@@ -131,8 +131,8 @@ class Consent(models.Model):
 class MailInvitation(Queued):
     """An e-mail address that is invited to a group. The address is stored nowhere else.
 
-    The mail's process leaves no `due_at`, so that no other one sends it again. Without `sent_at`,
-    the outcome is unknown.
+    A `run` stays after the attempt, so that no other process sends the mail again. Without
+    `sent_at`, the outcome is unknown once `due_at` is over or null.
     """
 
     group = models.ForeignKey(PeopleGroup, models.PROTECT, related_name="mail_invitations")

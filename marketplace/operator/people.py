@@ -103,7 +103,7 @@ def _show(request: OperatorRequest, group: PeopleGroup, **forms: Form) -> HttpRe
             "sent": invited.exclude(sent_at=None).count(),
             "joined": invited.exclude(worker=None).count(),
             "refused": invited.filter(address__in=MailRefusal.objects.values("address")).count(),
-            "unknown": mail_invitations.unknown(group)[:SHOWN],
+            "unknown": mail_invitations.unknown(group, at=clock.now())[:SHOWN],
         },
     }
     status = 400 if any(form.errors for form in forms.values()) else 200
@@ -142,7 +142,7 @@ def send_again(request: OperatorRequest, pk: int) -> HttpResponse:
     group = get_object_or_404(PeopleGroup, pk=pk)
     with logged(request, "sent failed invitations again", group.name):
         number = mail_invitations.try_again(group=group, at=clock.now())
-    messages.success(request, f"{number} mails are being sent again.")
+    messages.success(request, f"Failed mails that are being sent again: {number}.")
     return redirect("operator:people_group", pk)
 
 

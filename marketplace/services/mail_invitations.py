@@ -9,7 +9,7 @@ import idna
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -22,6 +22,8 @@ from shared.mail import sends_email
 MOST_ADDRESSES = 2000
 # How long all invitations wait when the mail server takes none.
 PAUSE = timedelta(minutes=1)
+# After this time, the process that was sending a mail has died.
+SENDING_ENDS_AFTER = timedelta(minutes=5)
 
 
 class MailServerAway(OSError):
@@ -85,18 +87,21 @@ def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
     it says that nothing was sent, the claim is released, and all invitations wait.
     """
     due = waiting().filter(is_due(at, longest_pause=2 * PAUSE)).order_by("due_at", "pk")
-    invitation = claim(due.select_related("group"), lambda _: {"due_at": None, "problem": ""})
+    values = {"due_at": at + SENDING_ENDS_AFTER, "problem": ""}
+    invitation = claim(due.select_related("group"), lambda _: values)
     if invitation is None:
         return 0
     mine = held(invitation)
     try:
         post(invitation)
     except OSError as error:
-        mine.update(problem=f"{type(error).__name__}: {error}"[:200])
+        problem = f"{type(error).__name__}: {error}"[:200]
         if _is_away(error):
             waiting().update(due_at=at + PAUSE)
             # Behind the others: the server may refuse this one alone.
-            mine.update(due_at=at + PAUSE + timedelta(seconds=1))
+            mine.update(due_at=at + PAUSE + timedelta(seconds=1), run=None, problem=problem)
+        else:
+            mine.update(due_at=None, problem=problem)
         return 0
     mine.update(sent_at=at, due_at=None)
     return 1
@@ -150,13 +155,14 @@ def _is_away(error: OSError) -> bool:
 def waiting() -> QuerySet[MailInvitation]:
     """Invitations to send: to open groups, and to addresses that have not unsubscribed."""
     refused = MailRefusal.objects.values("address")
-    rows = MailInvitation.objects.filter(due_at__isnull=False, group__is_open=True)
+    rows = MailInvitation.objects.filter(run=None, group__is_open=True)
     return rows.exclude(address__in=refused)
 
 
-def unknown(group: PeopleGroup) -> QuerySet[MailInvitation]:
+def unknown(group: PeopleGroup, *, at: datetime) -> QuerySet[MailInvitation]:
     """Invitations whose mail failed, or whose sending was interrupted."""
-    return group.mail_invitations.filter(due_at=None, sent_at=None)
+    has_ended = Q(due_at=None) | is_due(at, longest_pause=SENDING_ENDS_AFTER)
+    return group.mail_invitations.filter(has_ended, sent_at=None, run__isnull=False)
 
 
 def try_again(*, group: PeopleGroup, at: datetime) -> int:
@@ -164,7 +170,7 @@ def try_again(*, group: PeopleGroup, at: datetime) -> int:
 
     Returns their number.
     """
-    return unknown(group).update(due_at=at, problem="")
+    return unknown(group, at=at).update(due_at=at, run=None, problem="")
 
 
 def stop(*, address: str, at: datetime) -> None:

@@ -224,6 +224,23 @@ def test_a_process_that_dies_while_sending_leads_to_no_second_mail():
     assert MailInvitation.objects.get().sent_at is None
 
 
+def test_a_mail_that_is_being_sent_is_sent_again_only_after_its_process_has_died():
+    group = make_group()
+    invite(group, "mia@university.example")
+    at, again = clock.now(), []
+
+    def press_again_and_die(invitation):
+        again.append(mail_invitations.try_again(group=group, at=at))
+        raise SystemExit
+
+    with pytest.raises(SystemExit):
+        mail_invitations.send_next(post=press_again_and_die, at=at)
+    again.append(mail_invitations.try_again(group=group, at=at + timedelta(hours=1)))
+
+    assert again == [0, 1]
+    assert mail_invitations.waiting().get().group == group
+
+
 def test_a_closed_group_invites_nobody():
     group = make_group()
     invite(group)
