@@ -41,10 +41,14 @@ class Difference(NamedTuple):
 def intervals(group: Group, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Interval]:
     """The interval of each figure of the group by name; a seed always gives the same.
 
-    A single image has no intervals.
+    A single image has no intervals, and a figure that is the same in all resamples has none.
     """
     drawn = _resampled(group.measured, len(group.images), resamples, seed)
-    return {name: interval_of(figures) for name, figures in drawn.items()}
+    return {
+        name: interval_of(figures)
+        for name, figures in drawn.items()
+        if not np.allclose(figures, figures[0])
+    }
 
 
 def compare(

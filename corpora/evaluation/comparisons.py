@@ -7,6 +7,7 @@ for each. Strengths are in logits and sum to 0.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -43,9 +44,12 @@ class Vote(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A source's strength with its 95% interval, and how many comparisons it was in; without any,
-    nothing is known of its strength, and there is no interval. Votes on a single image give none
-    either: they do not tell how much images differ."""
+    """A source's strength with its 95% interval, and how many comparisons it was in.
+
+    There is no interval without comparisons or of a single image, nor if the votes agree on how the
+    source compares with each other one: they tell nothing of how images and raters differ, and its
+    strength depends on the prior.
+    """
 
     source: str
     strength: float
@@ -109,6 +113,8 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     games = (wins + wins.T).sum(axis=1)
     is_known = (games > 0) & (len({vote.image for vote in votes}) > 1)
+    disputed = _disputed(votes)
+    has_interval = is_known & [source in disputed for source in sources]
     order = np.argsort(-estimated, kind="stable")
     wrong = {
         (above, below): float(np.mean(_is_below(drawn[:, order[above]], drawn[:, order[below]])))
@@ -116,20 +122,32 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
         else 0.5
         for above, below in combinations(range(len(sources)), 2)
     }
-    rows = zip(sources, estimated, low, high, games, is_known, strict=True)
+    rows = zip(sources, estimated, low, high, games, has_interval, strict=True)
     by_source = [
         Ranked(
             source,
             float(strength),
-            float(least) if has_interval else None,
-            float(most) if has_interval else None,
+            float(least) if is_shown else None,
+            float(most) if is_shown else None,
             round(votes_in),
         )
-        for source, strength, least, most, votes_in, has_interval in rows
+        for source, strength, least, most, votes_in, is_shown in rows
     ]
     ranked = [by_source[place] for place in order]
     ties = sum(vote.step == 3 for vote in votes) / len(votes) if votes else 0.0
     return Ranking(ranked, wrong, ties)
+
+
+def _disputed(votes: Sequence[Vote]) -> set[str]:
+    """The sources that two votes compare differently with the same other source."""
+    outcomes = {
+        (vote.one, vote.other, vote.won)
+        if vote.one < vote.other
+        else (vote.other, vote.one, 1 - vote.won)
+        for vote in votes
+    }
+    found = Counter((one, other) for one, other, _ in outcomes)
+    return {source for pair, number in found.items() if number > 1 for source in pair}
 
 
 def _is_below(one: Floats, other: Floats) -> Floats:

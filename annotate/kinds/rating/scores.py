@@ -39,8 +39,8 @@ class Rated(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A mean with its 95% interval, and the number of images; None without images. A single image
-    has no interval: all resamples are the same."""
+    """A mean with its 95% interval, and the number of images; None without images. Images that are
+    all the same, such as a single one, have no interval: all resamples are the same."""
 
     mean: float | None
     low: float | None
@@ -118,8 +118,8 @@ def _score(by_image: Mapping[int, float], seed: int) -> Score:
     values = np.array([by_image[image] for image in sorted(by_image)])
     if not len(values):
         return Score(None, None, None, 0)
-    if len(values) == 1:
-        return Score(float(values[0]), None, None, 1)
+    if np.allclose(values, values[0]):
+        return Score(float(values.mean()), None, None, len(values))
     # The same seed and number of images give the same resamples.
     drawn = draws(len(values), RESAMPLES, abs(seed), len(values))
     means = np.concatenate([counts @ values for counts in drawn]) / len(values)

@@ -20,9 +20,9 @@ LEVEL = 95
 
 
 def interval(values: Sequence[float]) -> list[float] | None:
-    """The middle 95% of the statistics of resamples; None without any."""
+    """The middle 95% of the statistics of resamples; None without any, or if all are the same."""
     finite = [value for value in values if np.isfinite(value)]
-    if not finite:
+    if not finite or np.allclose(finite, finite[0]):
         return None
     half = (100 - LEVEL) / 2
     return [float(value) for value in np.percentile(finite, [half, 100 - half])]
@@ -166,7 +166,12 @@ Statistic = Callable[[Indices], float]
 def _resamples(
     sides: Sides, rng: np.random.Generator, draws: int, primed: Statistic, unprimed: Statistic
 ) -> list[float]:
-    """Ratios of the two statistics of resampled images; pairs are drawn together."""
+    """Ratios of the two statistics of resampled images; pairs are drawn together.
+
+    There are none if a side has a single image, which does not tell how images differ.
+    """
+    if min(len(sides.primed), len(sides.unprimed)) < 2:
+        return []
     if sides.are_pairs:
         return resampled(
             rng, len(sides.primed), draws, lambda drawn: _ratio(primed(drawn), unprimed(drawn))

@@ -64,7 +64,7 @@ def test_nothing_is_known_of_a_source_without_votes():
     found = ranking([Vote(n, n % 3, "a", "b", 1) for n in range(30)], ["a", "b", "c"], seed=1)
 
     assert [each.source for each in found.ranked] == ["a", "c", "b"]
-    assert [each.low is None for each in found.ranked] == [False, True, False]
+    assert all(each.low is None for each in found.ranked)
     assert found.wrong == {(0, 1): 0.5, (0, 2): 0.0, (1, 2): 0.5}
 
 
@@ -76,6 +76,35 @@ def test_votes_on_a_single_image_give_no_interval_and_leave_the_order_open():
         ("b", None, None, 5),
     ]
     assert found.wrong == {(0, 1): 0.5}
+
+
+def unanimous(one, other):
+    return [Vote(image, rater, one, other, 1) for image in range(9) for rater in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("votes", "without"),
+    [
+        (unanimous("a", "b"), ["a", "b"]),
+        (unanimous("a", "b") + unanimous("b", "c") + unanimous("c", "a"), ["a", "b", "c"]),
+        ([vote._replace(step=3) for vote in unanimous("a", "b")], ["a", "b"]),
+        (unanimous("a", "b")[::4], ["a", "b"]),
+        (unanimous("a", "b") + [Vote(n, n % 5, "b", "c", 1 + n % 5) for n in range(9)], ["a"]),
+        ([vote._replace(step=1 + vote.image % 5) for vote in unanimous("a", "b")], []),
+    ],
+    ids=["better", "a circle", "ties", "not each image by each rater", "of one pair", "mixed"],
+)
+def test_a_source_about_which_all_raters_agree_has_no_interval(votes, without):
+    names = sorted({name for vote in votes for name in (vote.one, vote.other)})
+
+    found = ranking(votes, names, seed=1)
+
+    assert sorted(each.source for each in found.ranked if each.low is None) == without
+    assert all(each.low < each.high for each in found.ranked if each.low is not None)
+
+
+def test_the_order_of_sources_about_which_all_raters_agree_is_known():
+    assert ranking(unanimous("a", "b"), ["a", "b"], seed=1).wrong == {(0, 1): 0.0}
 
 
 def test_neighbours_are_compared_and_pending_comparisons_count():

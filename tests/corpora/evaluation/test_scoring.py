@@ -155,6 +155,18 @@ def test_intervals_are_those_of_resampled_images(
             assert found[name].low < whole.figures[name] < found[name].high
 
 
+def test_a_figure_that_is_the_same_in_all_draws_has_no_interval(
+    references: dict[int, list[str]], results: dict[int, str]
+) -> None:
+    copied = {image: texts[0] for image, texts in references.items()}
+
+    whole = scored(references, copied).whole
+
+    assert whole.figures["Bleu_1"] == pytest.approx(1)
+    assert {"Bleu_1", "Bleu_4", "ROUGE_L"}.isdisjoint(found := intervals(whole, resamples=50))
+    assert found["CIDEr"].low < found["CIDEr"].high
+
+
 def test_a_better_result_is_told_from_an_equal_one(
     references: dict[int, list[str]], results: dict[int, str]
 ) -> None:

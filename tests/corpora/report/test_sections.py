@@ -251,7 +251,8 @@ def test_the_same_images_are_compared_in_pairs():
 
     assert (found["by"], found["pairs"]) == ("response", 20)
     assert found["measures"]["words"]["ratio"] == pytest.approx(5 / 4)
-    assert found["measures"]["words"]["ratio_interval"] == pytest.approx([5 / 4, 5 / 4])
+    # All images are the same.
+    assert found["measures"]["words"]["ratio_interval"] is None
     assert (found["measures"]["keywords"]["primed"], found["measures"]["keywords"]["unprimed"]) == (
         1,
         0,
@@ -273,12 +274,29 @@ def test_different_images_are_said_to_be_different():
 
 def test_the_interval_of_no_difference_includes_no_change():
     texts = [
-        f"the {a} dog sees {b} things" for a, b in zip("abcdefghij", "klmnopqrst", strict=True)
+        (f"the {a} dog sees {b} things", f"{a}{a} {b}{b} {a}{b}")
+        for a, b in zip("abcdefghij", "klmnopqrst", strict=True)
     ]
-    found = priming.measure(Inputs(primed(*[([one], [one]) for one in texts])))
+    pairs = [([one], [other]) for a, b in texts for one, other in ((a, b), (b, a))]
+    found = priming.measure(Inputs(primed(*pairs)))
 
+    del found["measures"]["keywords"]  # of which each caption names one
     for one in found["measures"].values():
         assert one["ratio_interval"][0] <= 1 <= one["ratio_interval"][1]
+
+
+@pytest.mark.parametrize(
+    "images",
+    [[([DOG + " today"], [NONE])], [([DOG], []), ([], [NONE]), ([], [NONE + " at all"])]],
+    ids=["pair", "one sort"],
+)
+def test_a_single_image_has_no_interval(images):
+    found = priming.measure(Inputs(primed(*images)))
+
+    assert {one["ratio_interval"] for one in found["measures"].values()} == {None}
+    assert not list(priming.plots(found))
+    [table] = priming.tables(found)
+    assert {row[-1] for row in table.rows} == {"–"}
 
 
 def test_a_campaign_that_primed_everything_has_nothing_to_compare():

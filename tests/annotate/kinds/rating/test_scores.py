@@ -84,6 +84,19 @@ def test_a_single_image_has_no_interval():
     assert apart.entry() == {"mean": 1.5, "low": None, "high": None, "images": 1}
 
 
+def test_images_with_the_same_score_or_difference_give_no_interval():
+    unanimous = [rated(image, [5, 4, 4]) for image in range(30)]
+    # The means differ by 1 on each image, but for rounding.
+    one = [rated(image, [5 - image % 4, *[4 - image % 4] * 2]) for image in range(30)]
+    other = [rated(image, [4 - image % 4, *[3 - image % 4] * 2], "other", 2) for image in range(30)]
+
+    score = source_scores(unanimous, ["model"], NAMES, seed=1)["model"]["true"]
+    apart = differences(one + other, ["model", "other"], NAMES, seed=1)["model", "other"]["true"]
+
+    assert score.entry() == {"mean": 4.333, "low": None, "high": None, "images": 30}
+    assert apart.entry() == {"mean": 1.0, "low": None, "high": None, "images": 30}
+
+
 def test_intervals_get_narrower_with_more_images_and_depend_on_the_seed_alone():
     def width(images):
         captions = [rated(image, [image % 5 + 1] * 2) for image in range(images)]
@@ -107,7 +120,7 @@ def test_a_difference_is_taken_on_the_images_that_both_have():
 
     apart = differences(captions, ["model", "people"], NAMES, seed=1)["model", "people"]["fluent"]
 
-    assert apart == (2.0, 2.0, 2.0, 2)
+    assert apart == (2.0, None, None, 2)
 
 
 def test_a_source_without_a_rating_has_no_score():
