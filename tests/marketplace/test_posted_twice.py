@@ -173,6 +173,16 @@ def test_money_is_paid_in_once_and_the_second_answer_leads_to_the_same_page(oper
     assert second.url == first.url
 
 
+def test_a_double_click_shows_a_sign_in_link(operator):
+    page = f"/operator/workers/{make_worker().public_id}"
+    forms = forms_of(operator.get(page).content.decode(), page)
+    (form,) = [form for form in forms if form.address == f"{page}/link"]
+
+    answers = [operator.post(form.address, form.fields) for _ in range(2)]
+
+    assert all("It signs the worker in" in answer.content.decode() for answer in answers)
+
+
 def test_another_amount_after_going_back_is_paid_in_too(operator):
     requester = make_requester("1.00")
     key, address = str(uuid4()), f"/operator/requesters/{requester.pk}/money"
