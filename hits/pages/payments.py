@@ -264,11 +264,13 @@ def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_of(request, slug, may=Right.PAY)
     page = page_of(held_of(campaign).filter(ended_at=None), request, per_page=PER_PAGE)
     ended = held_of(campaign).exclude(ended_at=None).order_by("-ended_at", "-pk")
+    latest = list(ended[: DECIDED_SHOWN + 1])
     context = {
         "campaign": campaign,
         "page": page,
         "waiting": _shown(campaign, page),
-        "ended": ended[:DECIDED_SHOWN],
+        "ended": latest[:DECIDED_SHOWN],
+        "has_more_ended": len(latest) > DECIDED_SHOWN,
     }
     return render(request, "hits/held_payments.html", context)
 

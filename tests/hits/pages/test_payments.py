@@ -15,7 +15,9 @@ from hits.pages.payments import read_bonuses, written
 from hits.queries.settled import campaigns_to_sync
 from hits.services.bonuses import BonusNotPossible, Wish, key_of_wishes, plan_bonuses
 from hits.services.messages import MessageNotPossible, plan_message
+from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment
 from qualcontrol.review.judging import judge
+from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.intake import review_submitted
 from tests.factories import (
     NOON,
@@ -340,3 +342,22 @@ def test_a_statement_has_what_each_worker_was_paid(client, user, campaign, is_lo
     paid = {row["worker"]: (row["paid"], row["fees"], row["cost"]) for row in rows}
     assert len(paid) == 2
     assert paid[worker.pseudonym] == sums
+
+
+@pytest.mark.django_db
+def test_the_page_of_held_payments_says_that_more_are_decided(client, user):
+    campaign = CampaignFactory(slug="pilot")
+    for _ in range(21):
+        worker = worker_of(campaign)
+        (submission,) = worker.responses.values_list("submission", flat=True)
+        about = {"campaign": campaign, "worker": worker, "submission": submission}
+        hold_payment(**about, cause=HeldCause.RULES, why="Too short.", at=NOON)
+    ended = {"outcome": HeldOutcome.PAY, "ended_at": NOON}
+    HeldPayment.objects.filter(pk__gt=HeldPayment.objects.earliest("pk").pk).update(**ended)
+
+    twenty = client.get("/campaigns/pilot/held-payments/").content.decode()
+    HeldPayment.objects.update(**ended)
+    all_of_them = client.get("/campaigns/pilot/held-payments/").content.decode()
+
+    assert "There are more." not in twenty
+    assert "There are more." in all_of_them
