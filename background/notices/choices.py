@@ -80,7 +80,8 @@ def webhooks_for(kind: NoticeKind, event: Event) -> list[Webhook]:
 @transaction.atomic
 def choose_emails(*, user: User, email: str, kinds: Collection[str]) -> None:
     """Let the user get e-mails of these kinds, and of no other one, at this address."""
-    User.objects.filter(pk=user.pk).update(email=email)
+    if email != user.email:
+        User.objects.filter(pk=user.pk).update(email=email)
     for name in notice_kinds():
         NoticeChoice.objects.update_or_create(
             user=user, kind=name, defaults={"is_on": name in kinds}

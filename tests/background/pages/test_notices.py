@@ -33,15 +33,30 @@ def webhook():
 def test_everything_is_on_until_it_is_switched_off(client, user):
     assert client.get("/account/notices/").content.decode().count(" checked>") == 6
 
-    fields = {"email": "new@lab.example", "kinds": ["job-failed"]}
+    fields = {"email": "ada@lab.example", "kinds": ["job-failed"]}
     client.post("/account/notices/", fields)
 
     assert client.get("/account/notices/").content.decode().count(" checked>") == 1
-    user.refresh_from_db()
-    assert user.email == "new@lab.example"
     assert list(NoticeChoice.objects.filter(is_on=True).values_list("kind", flat=True)) == [
         "job-failed"
     ]
+
+
+def test_another_address_needs_the_password(client, user):
+    """The link for a forgotten password goes there."""
+    user.set_password("a long password")
+    user.save()
+    client.force_login(user)
+    for password, email in [
+        ("", "ada@lab.example"),
+        ("a wrong one", "ada@lab.example"),
+        ("a long password", "new@lab.example"),
+    ]:
+        client.post("/account/notices/", {"email": "new@lab.example", "password": password})
+
+        user.refresh_from_db()
+        assert user.email == email
+    assert client.post("/account/notices/", {"email": "new@lab.example"}).status_code == 302
 
 
 @pytest.mark.parametrize("fields", [{"email": "no address"}, {"email": "", "kinds": ["nothing"]}])
