@@ -167,68 +167,63 @@ def exchange(
         addresses = resolve(target, seconds=seconds)
         if not allows_private:
             check_public(target.host, addresses)
-        # A timeout of 0 would mean a socket that never waits.
-        left = max(seconds - (monotonic() - began), 0.001)
-        return _exchange(target, addresses[0], method, body, headers, left, most_bytes)
+        with _connected(target, addresses[0], began, seconds) as connection:
+            connection.request(
+                method,
+                target.path,
+                body,
+                {"Host": target.host_header, "Connection": "close", **headers},
+            )
+            answer = connection.getresponse()
+            content = answer.read(most_bytes + 1)
+            location = answer.headers.get("Location", "")
+            return Answer(answer.status, location, content[:most_bytes], len(content) > most_bytes)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise RequestFailed(f"No answer: {(str(error) or type(error).__name__)[:300]}") from error
 
 
-def _exchange(
-    target: Target,
-    address: str,
-    method: str,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    seconds: float,
-    most_bytes: int,
-) -> Answer:
-    plain = socket.create_connection((address, target.port), timeout=seconds)
-    with _closed_after(seconds, plain) as watched:
-        if target.scheme == "https":
-            context = ssl.create_default_context()
-            watched.append(context.wrap_socket(plain, server_hostname=target.host))
-        connection = http.client.HTTPConnection(target.host, target.port, timeout=seconds)
-        connection.sock = watched[-1]
-        all_headers = {"Host": target.host_header, "Connection": "close", **headers}
-        connection.request(method, target.path, body, all_headers)
-        answer = connection.getresponse()
-        content = answer.read(most_bytes + 1)
-        location = answer.headers.get("Location", "")
-        return Answer(answer.status, location, content[:most_bytes], len(content) > most_bytes)
-
-
 @contextmanager
-def _closed_after(seconds: float, first: socket.socket) -> Iterator[list[socket.socket]]:
-    """Close the sockets at the end of the block, and shut them down after this many seconds.
-
-    A timeout of the socket alone would begin again with every byte.
-    """
-    watched = [first]
+def _connected(
+    target: Target, address: str, began: float, seconds: float
+) -> Iterator[http.client.HTTPConnection]:
+    """A connection to this address of the target. It is shut down this many seconds after the
+    request began, because a timeout of the socket alone would begin again with every byte."""
+    plain = socket.create_connection((address, target.port), timeout=_left(began, seconds))
+    sockets = [plain]
     is_late = False
 
     def shut_down() -> None:
         nonlocal is_late
         is_late = True
-        for connection in reversed(watched):
+        for each in reversed(sockets):
             with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+                each.shutdown(socket.SHUT_RDWR)
 
-    timer = Timer(seconds, shut_down)
+    timer = Timer(_left(began, seconds), shut_down)
     timer.daemon = True
     timer.start()
     try:
-        yield watched
+        if target.scheme == "https":
+            context = ssl.create_default_context()
+            sockets.append(context.wrap_socket(plain, server_hostname=target.host))
+        connection = http.client.HTTPConnection(target.host, target.port, timeout=seconds)
+        connection.sock = sockets[-1]
+        yield connection
         if is_late:
             raise TimeoutError
     except (OSError, http.client.HTTPException, ValueError) as error:
         if is_late or isinstance(error, TimeoutError):
-            raise TimeoutError(f"nothing complete within {round(seconds, 1):g} s") from error
+            raise TimeoutError(f"nothing complete within {seconds:g} s") from error
         raise
     finally:
         timer.cancel()
-        for connection in reversed(watched):
-            connection.close()
+        for each in reversed(sockets):
+            each.close()
+
+
+def _left(began: float, seconds: float) -> float:
+    """What is left of the seconds. A timeout of 0 would mean a socket that never waits."""
+    return max(began + seconds - monotonic(), 0.001)
 
 
 MOST_REDIRECTS = 3

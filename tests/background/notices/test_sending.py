@@ -4,7 +4,7 @@ import base64
 import hashlib
 import hmac
 import socket
-from threading import BoundedSemaphore, Event
+from threading import BoundedSemaphore, Event, Timer
 from threading import enumerate as enumerate_threads
 from time import sleep
 
@@ -214,6 +214,27 @@ def test_the_time_for_resolving_counts_as_time_of_the_request(monkeypatch):
         post("https://hooks.example/", b"{}", {}, seconds=60)
 
     assert left[0] <= 59.8
+
+
+def test_the_time_for_connecting_counts_as_time_of_the_request(monkeypatch):
+    connect = socket.create_connection
+    timers = []
+
+    def connect_slowly(*arguments, **options):
+        sleep(0.2)
+        return connect(*arguments, **options)
+
+    def count(seconds, action):
+        timers.append(seconds)
+        return Timer(seconds, action)
+
+    monkeypatch.setattr(socket, "create_connection", connect_slowly)
+    monkeypatch.setattr(exchange, "Timer", count)
+
+    with receiver() as found:
+        post(found.url, b"{}", {}, seconds=60, allows_private=True)
+
+    assert timers[0] <= 59.8
 
 
 def test_a_host_name_that_cannot_be_encoded_is_an_error_of_the_request():
