@@ -78,7 +78,7 @@ def crowd_of(
     marketplace, names: list[str], campaign: Campaign, careless: int = 0, errors: float = 0.2
 ) -> tuple[list[Member], dict[str, str]]:
     """The crowd, and the kind of each member by the marketplace's worker id."""
-    workers = marketplace.workers(*names)
+    workers = marketplace.fresh_workers(len(names))
     hands = hands_for(campaign, Crew(len(names), careless, errors, seed=1))
     browsers = [WorkerBrowser(worker.sign_in_url) for worker in workers]
     kinds = {each.worker_id: hand.kind for each, hand in zip(workers, hands, strict=True)}
@@ -299,7 +299,7 @@ def test_fewer_than_no_careless_workers_are_refused():
 
 
 def test_a_group_that_is_not_offered_is_said_so(marketplace, requester):
-    worker = marketplace.workers("n1")[0]
+    [worker] = marketplace.fresh_workers(1)
     browser = WorkerBrowser(worker.sign_in_url)
     browser.sign_in()
 
