@@ -132,6 +132,8 @@ def correlate(
     check_resampling(resamples, seed)
     if language is not None:
         checked_language(language)
+    if rated.references is None and (metrics is not None or tokeniser != AUTOMATIC):
+        raise WrongOptions("--metrics and --tokeniser need --references.")
     tables = [path for path in results if not is_json(path)]
     captions = _of_systems(rated, [path for path in results if path not in tables])
     plan = Plan(chosen_metrics(metrics), PLAIN if tokeniser == PLAIN else OFFICIAL, java=java)

@@ -34,6 +34,7 @@ HELP = (
     "Divide the images of a captions file so that pairs of words, such as `black cat`, are "
     "held out from training, and compute Recall@K (Nikolaus et al. 2019)."
 )
+VALIDATION_SHARE = 0.5
 Found = Iterator[tuple[Described, set[str]]]
 
 
@@ -78,9 +79,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--validation-share",
         type=float,
-        default=0.5,
         metavar="SHARE",
-        help="share of held-out images for validation, without --evaluation (default: 0.5)",
+        help="share of held-out images for validation, without --evaluation (default: "
+        f"{VALIDATION_SHARE})",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the draw for validation (default: 0)"
@@ -92,6 +93,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(**options: Any) -> Iterator[str]:
+    if options["validation_share"] is None:
+        options["validation_share"] = VALIDATION_SHARE
+    elif options["evaluation"]:
+        raise WrongOptions(
+            "--evaluation has the images for evaluation: leave --validation-share out."
+        )
     if not 0 <= options["validation_share"] <= 1:
         raise WrongOptions("--validation-share must be a number from 0 to 1.")
     pairs = pairs_named(options["pair"])

@@ -93,6 +93,8 @@ def read_collected(
     name of the file in error messages.
     """
     with open_entries(path, progress, name=name) as file:
+        if file.columns is None and columns != Columns():
+            raise MalformedFile(file.name, "it is not a table, and options name columns of tables")
         pick = _Picker(file, columns) if file.columns is not None else dict
         for entry in file.rows:
             try:

@@ -136,6 +136,8 @@ def test_output_to_a_full_disk_ends_in_a_line(folder):
         ("evaluate captions.json", 2, "Name RESULTS.json, or --leave-one-out"),
         ("evaluate captions.json results.json --language 5", 2, "--language: write the tag"),
         ("correlate ratings.json", 2, "There is nothing to compare people with. Name"),
+        ("correlate ratings.json --results f.csv --metrics cider", 2, "need --references"),
+        ("correlate ratings.json --results f.csv --tokeniser ptb", 2, "need --references"),
         ("correlate captions.json", 1, "captions.json: it has no list `captions`"),
         ("correlate ratings.json --references captions.json --metrics x", 2, "no metric 'x'"),
         ("constraints boxes.csv", 2, "add --classes"),

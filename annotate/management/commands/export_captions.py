@@ -33,6 +33,8 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, release: str, out: Path, hidden: bool, by: str | None, **_: Any) -> None:
+        if by is not None and not hidden:
+            raise CommandError("--by goes with --hidden.")
         found = release_named(release, CaptionKind.name)
         if not hidden:
             paths = KINDS[found.campaign.kind].write(found, out)

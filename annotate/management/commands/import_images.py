@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from accounts.management.base import DomainCommand, team_named
@@ -50,6 +50,8 @@ class Command(DomainCommand):
         change_published: bool,
         **_: Any,
     ) -> None:
+        if urls and source.startswith(SCHEME):
+            raise CommandError(f"--urls is for a file with URLs, and {source} is a folder.")
         owner = team_named(team)
         own_images.check_own_split(split, owner)
         files: Iterable[own_images.Found]

@@ -49,6 +49,8 @@ class Command(DomainCommand):
             raise CommandError("--images, --boxes and --files need --split NAME.")
         if options["base_url"] and not options["images"]:
             raise CommandError("--base-url goes with --images.")
+        if options["require_images"] and not options["boxes"]:
+            raise CommandError("--require-images goes with --boxes.")
         self.import_files(**options)
 
     def import_files(

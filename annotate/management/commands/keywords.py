@@ -27,9 +27,10 @@ class Command(DomainCommand):
 
     def handle(self, *, split: str | None, image: str | None, hidden: bool, **_: Any) -> None:
         if hidden:
+            if split is not None or image is not None:
+                raise CommandError("--hidden goes with neither --split nor --image.")
             # Teams can have classes of the same name.
-            for name in dict.fromkeys(object_class.name for object_class in hidden_classes()):
-                self.stdout.write(name)
+            self.print_lines(dict.fromkeys(each.name for each in hidden_classes()))
             return
         images = Image.objects.all()
         if split is not None:

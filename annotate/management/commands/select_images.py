@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from tqdm import tqdm
 
@@ -43,7 +43,6 @@ class Command(DomainCommand):
         parser.add_argument(
             "--sample",
             type=STORED,
-            default=DEFAULT_SAMPLE,
             help=f"number of random images compared for each choice (default: {DEFAULT_SAMPLE})",
         )
         parser.add_argument(
@@ -59,6 +58,12 @@ class Command(DomainCommand):
         add_team_option(parser, "that owns the selection (default: the first team)")
 
     def handle(self, *, count: int | None, team: str | None, **options: Any) -> None:
+        if options["random"] and count is None:
+            raise CommandError("--random goes with --count.")
+        if count is None or options["random"]:
+            for name in ("sample", "ignore"):
+                if options[name]:
+                    raise CommandError(f"--{name} goes with --count, without --random.")
         options["team"] = team_named(team)
         if options["ids"]:
             self.select_listed(**options)
@@ -88,8 +93,9 @@ class Command(DomainCommand):
 
     def select_by_nocaps(self, count: int, options: dict[str, Any]) -> None:
         numbers: dict[str, Any] = {
-            name: options[name] for name in ("name", "split", "sample", "seed", "ignore", "team")
+            name: options[name] for name in ("name", "split", "seed", "ignore", "team")
         }
+        numbers["sample"] = DEFAULT_SAMPLE if options["sample"] is None else options["sample"]
         if selections.find_selection(count=count, **numbers):
             self.stdout.write(f"{numbers['name']} already exists with the same options.")
             return

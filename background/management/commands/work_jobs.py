@@ -2,7 +2,7 @@ import signal
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.base import DomainCommand
 from background import clock
@@ -43,6 +43,8 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, watch: float | None, clock: bool, **_: Any) -> None:
+        if clock and not watch:
+            raise CommandError("--clock goes with --watch.")
         try:
             if watch:
                 self._watch(watch, has_clock=clock)

@@ -83,6 +83,12 @@ class Command(BaseCommand):
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         if site_only:
+            for name in ("demo", "own", "marketplace_port"):
+                if options[name]:
+                    raise CommandError(
+                        f"--site-only goes without --{name.replace('_', '-')}. It serves the site "
+                        "whose database the environment names."
+                    )
             self._serve_site(host or HOST, options["port"] or SITE_PORT)
             return
         if host is not None:
@@ -111,6 +117,10 @@ class Command(BaseCommand):
         ports = {"--port": chosen.places.site_port}
         if chosen.has_marketplace:
             ports["--marketplace-port"] = chosen.places.marketplace_port
+        elif options["marketplace_port"]:
+            raise CommandError(
+                "--marketplace-port is for the local marketplace, and MTURK_ENDPOINT names another."
+            )
         for name, port in ports.items():
             if not is_free(port):
                 raise CommandError(f"Port {port} is in use. Choose another one with {name}.")

@@ -2,7 +2,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.management.base import DomainCommand, named
@@ -58,6 +58,8 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, challenge: str, **options: Any) -> None:
+        if options["criterion"] is not None and not options["people"]:
+            raise CommandError("--criterion goes with --people.")
         found = challenge_named(challenge)
         if options["publish"]:
             publish_board(challenge=found, at=timezone.now())

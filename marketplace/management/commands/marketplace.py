@@ -16,6 +16,8 @@ from marketplace.server import serve
 from shared.number_fields import PORT
 from shared.secret_key import check_listening, is_loopback
 
+CERTIFICATES = settings.VAR_DIR / "certificates"
+
 
 class Command(BaseCommand):
     help = (
@@ -46,19 +48,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "--tls-port",
             type=PORT,
-            default=443,
-            help="port for HTTPS (default: 443, the port of Amazon's addresses)",
+            help="port for HTTPS, with --tls (default: 443, the port of Amazon's addresses)",
         )
         parser.add_argument(
             "--certificates",
             type=Path,
             metavar="DIR",
-            default=settings.VAR_DIR / "certificates",
-            help="folder of the authority and its certificates, created if it does not exist "
-            "(default: %(default)s)",
+            help="folder of the authority and its certificates, with --tls; created if it does "
+            f"not exist (default: {CERTIFICATES})",
         )
 
     def handle(self, *, host: str, port: int, **options: Any) -> None:
+        for name in ("tls_port", "certificates"):
+            if options[name] and not options["tls"]:
+                raise CommandError(f"--{name.replace('_', '-')} goes with --tls.")
         self._check(host)
         call_command("migrate", verbosity=0, interactive=False)
         beside = [self._tls_server(host, **options)] if options["tls"] else []
@@ -84,15 +87,15 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _tls_server(
-        self, host: str, *, tls_port: int, certificates: Path, **_: Any
+        self, host: str, *, tls_port: int | None, certificates: Path | None, **_: Any
     ) -> tls.TlsServer:
-        folder = certificates.resolve()
+        port, folder = tls_port or 443, (certificates or CERTIFICATES).resolve()
         try:
             authority = tls.make_certificates(folder, at=timezone.now())
         except (OSError, ValueError) as error:
             raise CommandError(f"--certificates: {error}") from error
-        self._say(tls.advice(authority=authority, host=host, port=tls_port))
-        return tls.TlsServer(get_wsgi_application(), host=host, port=tls_port, folder=folder)
+        self._say(tls.advice(authority=authority, host=host, port=port))
+        return tls.TlsServer(get_wsgi_application(), host=host, port=port, folder=folder)
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)

@@ -24,12 +24,13 @@ class Command(DomainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the account")
-        parser.add_argument(
+        change = parser.add_mutually_exclusive_group()
+        change.add_argument(
             "--new-password",
             action="store_true",
             help="replace the password of an existing account and end its sessions",
         )
-        parser.add_argument(
+        change.add_argument(
             "--remove-app",
             action="store_true",
             help="only remove the authenticator app of an operator who has lost it; make sure that "

@@ -31,6 +31,8 @@ class Command(DomainCommand):
         parser.add_argument("--before", metavar="DAY", help="only tasks sent before this day")
 
     def handle(self, *, group: str, withdrawals: bool, **options: Any) -> None:
+        if withdrawals and (options["since"] or options["before"]):
+            raise CommandError("--since and --before go without --withdrawals.")
         people_group = _find(group, options["requester"])
         if withdrawals:
             rows = people_work.withdrawals(people_group.offers.all())

@@ -12,6 +12,12 @@ from marketplace.management.base import DomainCommand
 from marketplace.models import HitType, Study
 from marketplace.services import studies
 
+# The options of a new study.
+NEEDED = {
+    name: f"--{name.replace('_', '-')}"
+    for name in ("hit_type", "assignments", "completion_code", "return_url")
+}
+
 
 class Command(DomainCommand):
     help = (
@@ -55,6 +61,8 @@ class Command(DomainCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, name: str, close: bool, **options: Any) -> None:
+        if close and (given := [NEEDED[key] for key in NEEDED if options[key] is not None]):
+            raise CommandError(f"--close goes without {', '.join(given)}.")
         study = self._close(name) if close else self._create(name, options)
         link = studies.panel_url(study)
         if options["json"]:
@@ -67,9 +75,7 @@ class Command(DomainCommand):
             self.stdout.write(f"Give the panel this address:\n{link}")
 
     def _create(self, name: str, options: Mapping[str, Any]) -> Study:
-        needed = ("hit_type", "assignments", "completion_code", "return_url")
-        missing = [f"--{key.replace('_', '-')}" for key in needed if options[key] is None]
-        if missing:
+        if missing := [option for key, option in NEEDED.items() if options[key] is None]:
             raise CommandError(f"A new study needs {', '.join(missing)}.")
         hit_type = HitType.objects.filter(public_id=options["hit_type"]).first()
         if hit_type is None:

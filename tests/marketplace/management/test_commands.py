@@ -108,6 +108,23 @@ def test_an_impossible_port_is_refused(option, value):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("marketplace --tls-port 8443", "--tls-port goes with --tls"),
+        ("marketplace --certificates DIR", "--certificates goes with --tls"),
+        ("marketplace_operator ann --new-password --remove-app", "not allowed with"),
+        ("marketplace_people team --withdrawals --since 2026-03-01", "without --withdrawals"),
+        ("marketplace_people team --withdrawals --before 2026-03-01", "without --withdrawals"),
+        ("marketplace_study s --close --return-url https://a.example", "without --return-url"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(line, message):
+    with pytest.raises(CommandError, match=message):
+        call_command(*line.split())
+
+
+@pytest.mark.django_db
 def test_a_master_holds_the_qualification_under_both_of_its_ids(settings):
     made = run("marketplace_worker", "ann", "--masters")[0]
     worker = Worker.objects.get(public_id=made["worker_id"])
