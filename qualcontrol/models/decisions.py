@@ -51,6 +51,8 @@ WITHOUT_ACTOR: dict[str, str] = {
     **dict.fromkeys([*OF_THE_CAMPAIGN, Act.JUDGE_GOOD, Act.JUDGE_BAD], BY_COMMAND),
     Act.APPEAL: BY_WORKER,
 }
+# The reason of a discard without an actor that the worker asked for.
+WITHDRAWN = "withdrawn"
 
 
 class Decision(models.Model):
@@ -67,7 +69,7 @@ class Decision(models.Model):
         Worker, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
     reason = models.CharField(max_length=1024, blank=True)
-    # Empty if the campaign's policy or a command decided, or if a worker appealed.
+    # Empty if the campaign's policy or a command decided, or if a worker appealed or withdrew.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
@@ -103,6 +105,8 @@ class Decision(models.Model):
         """The actor's user name, BY_COMMAND, BY_WORKER or BY_POLICY. Load `actor` before."""
         if self.actor:
             return self.actor.get_username()
+        if self.act == Act.DISCARD and self.reason == WITHDRAWN:
+            return BY_WORKER
         return WITHOUT_ACTOR.get(self.act, BY_POLICY)
 
 

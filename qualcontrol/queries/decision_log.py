@@ -12,7 +12,7 @@ from accounts.models import Right
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import Act, Decision, Judgement
-from qualcontrol.models.decisions import BY_POLICY, WITHOUT_ACTOR
+from qualcontrol.models.decisions import BY_POLICY, BY_WORKER, WITHDRAWN, WITHOUT_ACTOR
 from shared.tables import Column
 
 DECISIONS_IN_ORDER = ("-pk",)
@@ -94,10 +94,13 @@ def about_worker(log: QuerySet[Decision], pseudonym: str) -> QuerySet[Decision]:
 
 def _decided_by(actor: str) -> Q:
     """As `Decision.decided_by` names it."""
+    withdrawn = Q(act=Act.DISCARD, reason=WITHDRAWN)
     if actor == BY_POLICY:
-        return Q(actor=None) & ~Q(act__in=WITHOUT_ACTOR)
-    acts = [act for act, name in WITHOUT_ACTOR.items() if name == actor]
-    return Q(actor=None, act__in=acts) if acts else Q(actor__username=actor)
+        return Q(actor=None) & ~Q(act__in=WITHOUT_ACTOR) & ~withdrawn
+    acts = Q(act__in=[act for act, name in WITHOUT_ACTOR.items() if name == actor])
+    if actor == BY_WORKER:
+        acts |= withdrawn
+    return Q(actor=None) & acts | Q(actor__username=actor)
 
 
 def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:

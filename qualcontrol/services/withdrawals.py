@@ -9,13 +9,12 @@ from django.db import transaction
 from annotate.models import Campaign, Response, Worker
 from annotate.services.responses import lock_tasks, withdraw
 from qualcontrol.models import Act
+from qualcontrol.models.decisions import WITHDRAWN
 from qualcontrol.services.discards import discard_and_log, log
 from qualcontrol.services.held_payments import end_if_judged
 from qualcontrol.services.locks import lock_worker
 from qualcontrol.services.sampling import lock_check_share
 from qualcontrol.services.worker_risks import note_changes
-
-REASON = "withdrawn"
 
 
 @transaction.atomic
@@ -36,9 +35,9 @@ def withdraw_responses(
     found: list[Response] = []
     for campaign in campaigns:
         those = list(theirs.filter(campaign=campaign, withdrawn_at=None))
-        moved = discard_and_log(those, campaign=campaign, reason=REASON, actor=actor, at=at)
+        moved = discard_and_log(those, campaign=campaign, reason=WITHDRAWN, actor=actor, at=at)
         before = [response for response in those if response not in moved]
-        log(before, campaign=campaign, act=Act.DISCARD, reason=REASON, actor=actor, at=at)
+        log(before, campaign=campaign, act=Act.DISCARD, reason=WITHDRAWN, actor=actor, at=at)
         found += withdraw(responses=those, at=at)
         note_changes(campaign, [worker.pk])
     for submission in {response.submission_id for response in found}:

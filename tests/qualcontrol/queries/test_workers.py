@@ -89,13 +89,19 @@ def test_decisions_are_found_by_act_worker_actor_reason_and_day(campaign):
 
 
 @pytest.mark.parametrize(
-    ("act", "name"),
-    [(Act.APPEAL, "worker"), (Act.JUDGE_BAD, "command"), (Act.EXCLUDE, "campaign")],
+    ("act", "reason", "name"),
+    [
+        (Act.APPEAL, "vague", "worker"),
+        (Act.JUDGE_BAD, "vague", "command"),
+        (Act.EXCLUDE, "vague", "campaign"),
+        (Act.DISCARD, "what it builds on was discarded", "campaign"),
+        (Act.DISCARD, "withdrawn", "worker"),
+    ],
 )
-def test_the_log_names_who_decided_where_nobody_signed_in(campaign, act, name):
+def test_the_log_names_who_decided_where_nobody_signed_in(campaign, act, reason, name):
     response = ResponseFactory(task__campaign=campaign)
     decision = Decision.objects.create(
-        campaign=campaign, act=act, response=response, reason="vague", at=NOON
+        campaign=campaign, act=act, response=response, reason=reason, at=NOON
     )
 
     assert decision.decided_by == name
