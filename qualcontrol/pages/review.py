@@ -103,7 +103,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     shown_again = [item.key for item in again]
     # Skipped items come again at the end of the queue.
     items = again + (
-        _next(request, campaign, 1 + AHEAD, [*skipped, *shown_again])
+        _next(request, campaign, 1 + AHEAD, shown_again, skipped)
         or _next(request, campaign, 1 + AHEAD, shown_again)
     )
     if not items:
@@ -230,18 +230,24 @@ def _further(campaign: Campaign) -> int:
 
 
 def _next(
-    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
+    request: HttpRequest,
+    campaign: Campaign,
+    count: int,
+    held: Sequence[UUID],
+    skipped: Sequence[UUID] = (),
 ) -> list[Item]:
-    """The next items for the reviewer, except those with the keys `without`."""
+    """The next items for the reviewer, except those that the page has or that were skipped. A gold
+    item on the page keeps further ones away, so that they come at their interval."""
     items = next_checks(
         campaign=campaign,
         reviewer=user_of(request),
         count=count,
         at=timezone.now(),
         only_required=_only_required(request, campaign),
-        without=responses_among(campaign, without),
+        without=responses_among(campaign, [*held, *skipped]),
+        skipped=skipped,
     )
-    return [item for item in items if item.key not in without]
+    return [item for item in items if item.key not in held]
 
 
 def _page(
@@ -275,7 +281,7 @@ def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> Http
     held, skipped = _keys(fields, "ahead"), _keys(fields, "skip")
     gone = settled_among(campaign, held, user_of(request))
     count = 1 + AHEAD - len(held) + len(gone)
-    items = _next(request, campaign, count, [*held, *skipped]) if count > 0 else []
+    items = _next(request, campaign, count, held, skipped) if count > 0 else []
     kind = KINDS[campaign.kind]
     context = {
         "campaign": campaign,

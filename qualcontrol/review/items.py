@@ -1,7 +1,7 @@
 """Items: what reviewers see of a check."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2s
@@ -62,15 +62,20 @@ class Item:
         return check is not None and check.is_random
 
 
-def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | None) -> list[Item]:
+def items_of(
+    campaign: Campaign,
+    causes: Mapping[int, str],
+    reviewer: User | None,
+    skipped: Collection[UUID] = (),
+) -> list[Item]:
     """The items of these responses, from each response's key and cause, in that order. For a
-    reviewer, gold items are inserted between them."""
+    reviewer, gold items are inserted between them, except those with the keys `skipped`."""
     items = _items(campaign, causes)
     every = campaign.config.review.gold_every
     if reviewer is None or not every:
         return items
     judged = _judged_by(campaign, reviewer)
-    waiting = deque(_gold_to_show(campaign, reviewer, most=len(items)))
+    waiting = deque(_gold_to_show(campaign, reviewer, most=len(items), skipped=skipped))
     mixed: list[Item] = []
     for item in items:
         if (judged + len(mixed)) % every == every - 1 and waiting:
@@ -209,11 +214,13 @@ def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
     ).order_by("pk")
 
 
-def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold]:
+def _gold_to_show(
+    campaign: Campaign, reviewer: User, *, most: int, skipped: Collection[UUID]
+) -> list[Gold]:
     asked = SecondOpinion.objects.of(campaign).wanted().filter(asked_by=reviewer, response=None)
-    waiting = _waiting_gold(campaign, reviewer).exclude(
-        Q(key__in=asked.values("key")) | Q(response__key__in=asked.values("key"))
-    )
+    waiting = _waiting_gold(campaign, reviewer)
+    for keys in (asked.values("key"), skipped):
+        waiting = waiting.exclude(Q(key__in=keys) | Q(response__key__in=keys))
     if SpotCheck.objects.of(campaign).open().exists():
         return list(waiting[:most])
     # No required check is left, so an item that looks like one would be recognised as gold.

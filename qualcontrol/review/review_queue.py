@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -65,9 +66,11 @@ def next_checks(
     count: int,
     at: datetime,
     without: Collection[int] = (),
+    skipped: Collection[UUID] = (),
     only_required: bool = False,
 ) -> list[Item]:
-    """The next items to judge, at most `count`, without the responses `without`.
+    """The next items to judge, at most `count`, without the responses `without` and the gold items
+    with the keys `skipped`.
 
     They are reserved for the reviewer, who gets them again until they are judged or the reservation
     expires. Without a reviewer the call writes nothing, and returns the same items if repeated.
@@ -80,7 +83,7 @@ def next_checks(
         response, cause = row
         if reviewer is None or _reserve(campaign, response, reviewer, at):
             chosen[response] = cause
-    return items_of(campaign, chosen, reviewer)
+    return items_of(campaign, chosen, reviewer, skipped)
 
 
 class _Candidates:

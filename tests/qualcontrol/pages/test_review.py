@@ -408,6 +408,23 @@ def test_a_page_posts_the_keys_of_hundreds_of_skipped_items(client, campaign):
     assert more not in {first, *ahead}
 
 
+def test_a_skipped_gold_item_does_not_keep_others_away(client):
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "gold_every": 1}})
+    made = {"reason": "made up", "actor": UserFactory(), "at": NOON}
+    responses = [submitted(campaign) for _ in range(6)]
+    gold = [seed_gold(task=one.task, text="A dog.", **made) for one in responses[:2]]
+    first, second = (str(one.key) for one in gold)
+    address = reverse("qualcontrol:queue", args=[campaign.slug])
+    others = [key_of(one) for one in responses[:AHEAD]]
+
+    with_it = client.post(address, {"ahead": " ".join([first, *others[1:]])})
+    after_it = client.post(address, {"ahead": " ".join(others), "skip": first})
+
+    assert not {first, second} & set(held(with_it))
+    assert second in held(after_it)
+    assert first not in held(after_it)
+
+
 def test_an_address_names_the_items_that_were_skipped_last(client, campaign):
     response = submitted(campaign)
     skipped = [str(uuid4()) for _ in range(300)]
