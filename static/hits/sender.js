@@ -155,23 +155,29 @@ export class Sender {
     const fields = writtenIn(this.form);
     this.isTouched = true;
     this.keep(fields);
+    this.forgetCheck();
     if (this.isSending || this.isOver) return;
     if (JSON.stringify(answerIn(fields)) === this.sent) return;
     // Nothing is sent by itself that the worker has changed since they pressed the button.
     if (this.isWaiting) this.rest();
     if (this.form.querySelector("[data-problems] li")) {
-      clearTimeout(this.check);
       this.check = setTimeout(() => this.checkAgain(), CHECKED_AFTER);
     }
   }
 
+  /** Check nothing again, and leave aside the reply to a check that is under way. */
+  forgetCheck() {
+    clearTimeout(this.check);
+    this.check = null;
+  }
+
   /** Take away the problems that are corrected. */
   async checkAgain() {
-    const { form } = this;
+    const { form, check } = this;
     const fields = fieldsOf(form);
     try {
       const { problems } = await ask(form.action, { ...fields, only_check: "1" });
-      if (!problems || this.isSending) return;
+      if (!problems || check !== this.check) return;
       showProblems(form, problems, { onlyMarked: true });
       if (!form.querySelector("[data-problems] li")) this.status.value = "";
     } catch {
@@ -181,6 +187,7 @@ export class Sender {
 
   rest(message = "", label = this.label) {
     clearTimeout(this.timer);
+    this.forgetCheck();
     this.isWaiting = false;
     this.button.textContent = label;
     this.status.value = message;
@@ -202,8 +209,6 @@ export class Sender {
 
   async send({ insists = this.isWaiting } = {}) {
     if (this.isSending || this.isOver) return;
-    clearTimeout(this.timer);
-    clearTimeout(this.check);
     const { form } = this;
     const all = fieldsOf(form);
     const answer = answerIn(all);
@@ -226,6 +231,7 @@ export class Sender {
     else if (outcome === "late") this.endTime();
     else if (outcome === "over") this.close(message, this.texts.closed);
     else if (outcome === "unsent") this.wait();
+    else if (this.isTimeOver) this.endTime();
     else {
       this.rest(message ?? this.texts.correct);
       if (!problems) return;

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Sender } from "../../static/hits/sender.js";
+
+globalThis.FormData = class {
+  *[Symbol.iterator]() {}
+};
+
+/** A sender with a problem on its page, and the function that answers its check. */
+function checking(context) {
+  let reply;
+  const answer = new Promise((resolve) => {
+    reply = (problems) => resolve({ status: 200, json: async () => ({ problems }) });
+  });
+  context.mock.method(globalThis, "fetch", () => answer);
+  const list = {
+    children: [{ textContent: "Too short." }],
+    replaceChildren(...items) {
+      this.children = items;
+    },
+  };
+  const field = { querySelector: () => list, querySelectorAll: () => [] };
+  const sender = Object.assign(Object.create(Sender.prototype), {
+    form: {
+      action: "https://site/",
+      querySelector: () => list.children[0] ?? null,
+      querySelectorAll: () => [field],
+    },
+    texts: { correct: "Please correct.", timeIsOver: "Time is over.", timeOver: "Over" },
+    button: {},
+    status: { value: "Please correct.", classList: { toggle: () => {} } },
+    check: 1,
+  });
+  return { sender, reply, shown: () => list.children.length };
+}
+
+test("a check takes corrected problems away", async (context) => {
+  const { sender, reply, shown } = checking(context);
+
+  const check = sender.checkAgain();
+  reply({});
+  await check;
+
+  assert.deepEqual([sender.status.value, shown()], ["", 0]);
+});
+
+for (const [what, act, said] of [
+  ["another refusal", (sender) => sender.take({ outcome: "incorrect" }), "Please correct."],
+  ["the end of the time", (sender) => sender.endTime(), "Time is over."],
+]) {
+  test(`a check that is answered after ${what} changes nothing`, async (context) => {
+    const { sender, reply, shown } = checking(context);
+
+    const check = sender.checkAgain();
+    act(sender);
+    reply({});
+    await check;
+
+    assert.deepEqual([sender.status.value, shown()], [said, 1]);
+  });
+}
+
+test("the time that ends while an answer is refused is over after it", (context) => {
+  const { sender } = checking(context);
+  sender.isSending = true;
+  sender.endTime();
+  sender.isSending = false;
+
+  sender.take({ outcome: "incorrect", problems: {} });
+
+  assert.equal(sender.status.value, "Time is over.");
+  assert.equal(sender.button.disabled, true);
+});
