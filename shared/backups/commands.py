@@ -63,10 +63,12 @@ class BackupCommand(FolderCommand):
         try:
             written = write_backup(folder, media=self.media, at=at)
         except (BackupRefused, OSError) as error:
-            self._record(folder, written, at, str(error))
+            self._record(folder, written, at, _with_escapes(error))
             raise CommandError(str(error)) from error
         self._record(folder, written, at, "")
-        self.stdout.write(f"The backup is in {folder}. It was read back without errors.")
+        self.stdout.write(
+            f"The backup is in {_with_escapes(folder)}. It was read back without errors."
+        )
         if keep and (deleted := delete_older(parent, made=folder, keep=keep)):
             self.stdout.write(f"Older backups deleted: {deleted}.")
 
@@ -79,12 +81,17 @@ class BackupCommand(FolderCommand):
                 started_at=at,
                 ended_at=max(at, timezone.now()),
                 host=gethostname(),
-                folder=str(folder.resolve()),
+                folder=_with_escapes(folder.resolve()),
                 error=error,
                 **written._asdict(),
             )
         except Error as failure:
             self.stderr.write(f"The page of backups does not show this one: {failure}")
+
+
+def _with_escapes(text: object) -> str:
+    """The text with escapes for the bytes of a path that are not UTF-8."""
+    return str(text).encode(errors="backslashreplace").decode()
 
 
 class RestoreCommand(FolderCommand):

@@ -139,7 +139,7 @@ def restore_backup(folder: Path, *, media: Path | None) -> datetime:
     BackupRefused, and then changes nothing: the files are copied first, and the database is filled
     by one transaction.
     """
-    contents = _contents(folder)
+    made_at = _checked(folder)
     if connection.introspection.table_names():
         raise BackupRefused("The database is not empty. Create an empty one, and name that.")
     files = folder / MEDIA
@@ -152,7 +152,7 @@ def restore_backup(folder: Path, *, media: Path | None) -> datetime:
         with _emptied_on_failure(media):
             _copy_files(files, media)
             _fill_database(folder / DATABASE)
-    return datetime.fromisoformat(contents["made_at"])
+    return made_at
 
 
 def _fill_database(dump: Path) -> None:
@@ -213,12 +213,14 @@ def _copy_if_there(source: Path, target: Path) -> None:
             raise
 
 
-def _contents(folder: Path) -> dict[str, Any]:
-    """The list of contents, if the backup is complete and fits this site."""
+def _checked(folder: Path) -> datetime:
+    """The time of the backup, if it is complete and fits this site; raises BackupRefused."""
     try:
         contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
+        made_at = datetime.fromisoformat(contents["made_at"])
+        migrations = set(contents["migrations"].items())
         is_whole = contents["sha256"] == _digest(folder / DATABASE)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BackupRefused(f"{folder} is not a complete backup.") from error
     if not is_whole:
         raise BackupRefused(f"The database in {folder} was changed after the backup.")
@@ -227,14 +229,14 @@ def _contents(folder: Path) -> dict[str, Any]:
             raise BackupRefused(
                 f"The {name} of the backup is {contents.get(name)}, and this is {_facts()[name]}."
             )
-    migrations = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
-    for app, migration in contents["migrations"].items():
-        if (app, migration) not in migrations:
-            raise BackupRefused(
-                f"The backup is of another version of the site: it has the migration {migration} "
-                f"of {app}, which this version does not know. Restore it with its own version."
-            )
-    return dict(contents)
+    known = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    if unknown := sorted(migrations - known.keys()):
+        app, migration = unknown[0]
+        raise BackupRefused(
+            f"The backup is of another version of the site: it has the migration {migration} "
+            f"of {app}, which this version does not know. Restore it with its own version."
+        )
+    return made_at
 
 
 def _facts() -> dict[str, Any]:

@@ -3,9 +3,11 @@
 `tests/hits/test_backups.py` and `tests/marketplace/test_backups.py` restore whole ones.
 """
 
+import json
 import os
 import sqlite3
 from datetime import timedelta
+from io import BytesIO, TextIOWrapper
 
 import pytest
 from django.conf import settings
@@ -14,7 +16,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
 from django.utils import timezone
 
-from shared.backups.files import BackupRefused, _read_back, write_backup
+from shared.backups.files import BackupRefused, _read_back, restore_backup, write_backup
 from shared.backups.models import BackupRun
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,6 +66,42 @@ def test_the_command_records_what_it_wrote(operator, media, tmp_path):
     assert run.error == ""
     assert "and could be read back" in page
     assert str(tmp_path / "first") in page
+
+
+@pytest.mark.slow
+def test_a_damaged_list_of_contents_is_refused_before_anything_is_restored(media, tmp_path):
+    folder = tmp_path / "first"
+    call_command(COMMAND, str(folder))
+    said = json.loads((folder / "backup.json").read_text())
+    damaged = [
+        [],
+        "backup",
+        None,
+        said | {"migrations": None},
+        said | {"migrations": ["annotate"]},
+        said | {"migrations": {"annotate": []}},
+        said | {"made_at": None},
+        said | {"made_at": "yesterday"},
+        {name: value for name, value in said.items() if name != "made_at"},
+    ]
+
+    for contents in damaged:
+        (folder / "backup.json").write_text(json.dumps(contents))
+        with pytest.raises(BackupRefused, match="is not a complete backup"):
+            restore_backup(folder, media=None)
+
+
+@pytest.mark.slow
+def test_a_folder_whose_name_is_not_utf8_is_recorded_with_an_escape(media, tmp_path):
+    out = TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True)
+
+    call_command(COMMAND, str(tmp_path / os.fsdecode(b"night\xff")), stdout=out)
+
+    assert "night\\udcff" in out.buffer.getvalue().decode()
+    assert BackupRun.objects.get().folder == f"{tmp_path}/night\\udcff"
+    with pytest.raises(CommandError, match="is not empty"):
+        call_command(COMMAND, str(tmp_path / os.fsdecode(b"night\xff")), stdout=out)
+    assert "night\\udcff is not empty" in BackupRun.objects.last().error
 
 
 def test_a_failed_run_is_recorded_and_shown_with_its_reason(operator, media, tmp_path):
