@@ -8,10 +8,12 @@ back in the browser is another form, although its page has the same key.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from hashlib import file_digest
 from time import sleep
 from uuid import UUID, uuid4, uuid5
 
 from django import template
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html
@@ -36,8 +38,15 @@ def key_of(request: HttpRequest) -> UUID | None:
     text = request.POST.get(FIELD) if request.method == "POST" else None
     if text is None:
         return None
-    files = [(file.name, file.size) for _, sent in request.FILES.lists() for file in sent]
+    files = [(file.name, _digest(file)) for _, sent in request.FILES.lists() for file in sent]
     return uuid5(UUID(text), repr([request.path, *request.POST.lists(), *files]))
+
+
+def _digest(file: UploadedFile) -> str:
+    # A corrected file can have the size of the one before.
+    digest = file_digest(file.open(), "sha256").hexdigest()
+    file.seek(0)
+    return digest
 
 
 class SentForm(ABC):
