@@ -50,6 +50,7 @@ PARTS = {
             "tests/hits/test_priming_by_response.py",
             "tests/hits/test_undescribed.py",
             "tests/hits/services/test_submissions.py",
+            "tests/hits/reconcile/test_ingest.py",
         ],
     ),
     "settle": Part(
