@@ -190,6 +190,7 @@ class _Importer:
             return
         if comparable(file.name) in self._taken and file.url:
             file = file._replace(name=unquote(file.url.partition("://")[2]))
+            _check_name(file.name)
         if comparable(file.name) in self._taken:
             raise BrokenImage(NAME_TAKEN)
         self._waiting.append(self._stored(file, content, sha256))
@@ -268,6 +269,8 @@ def _check_name(name: str) -> None:
         name.encode()
     except UnicodeEncodeError as error:
         raise BrokenImage("has a name that is not UTF-8 text; rename it") from error
+    if "\0" in name:
+        raise BrokenImage("has a name with a NUL character; rename it")
     if len(name) > LONGEST_NAME:
         raise BrokenImage(f"has a name of more than {LONGEST_NAME} characters; rename it")
 
@@ -444,7 +447,10 @@ def _fetched(remote: Remote, folder: Path) -> Found:
     if len(remote.url) > LONGEST_URL:
         return BrokenFile(remote.url, f"has an address of more than {LONGEST_URL} characters")
     try:
+        _check_name(remote.name)
         content = remote.read()
+    except BrokenImage as error:
+        return BrokenFile(remote.url, str(error))
     except RequestFailed as error:
         return BrokenFile(remote.url, f"could not be fetched. {error}")
     # The suffix may say what the content is.

@@ -25,7 +25,8 @@ def image_names(text: str) -> list[str]:
     names = [text, stem, unquote(stem)]
     if number := re.fullmatch(r"(?:COCO_\w+_)?0*([1-9]\d*)", stem, re.ASCII):
         names.append(number[1])
-    return list(dict.fromkeys(names))
+    # No database finds an escaped NUL character.
+    return [name for name in dict.fromkeys(names) if "\0" not in name]
 
 
 def _path(text: str) -> str:

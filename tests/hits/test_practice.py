@@ -276,10 +276,12 @@ def test_the_page_explains_the_practice_before_it_begins(client):
     assert "paid for it as for a task, whether you pass or not" in text
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"image": "missing"}, "there is no image 'missing'"),
+        ({"image": "a%00.jpg"}, "there is no image 'a%00.jpg'"),
         ({}, "also one of those that the campaign collects captions of"),
     ],
 )

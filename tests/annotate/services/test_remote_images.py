@@ -118,6 +118,30 @@ def test_an_address_with_an_unusual_separator_in_it_is_one_address(site, listing
 
 
 @pytest.mark.django_db
+@pytest.mark.database
+def test_a_name_that_cannot_be_stored_stops_no_other_file(site, listing):
+    paths = ["/a%00.jpg", "/b.j%00pg", "/c%0A.jpg", "/d%ED%A0%80.jpg", "/%2e%2e/e.jpg", "/f?%00"]
+    colors = ["red", "blue", "green", "white", "black", "gray"]
+    site.files = {path: photograph(color) for path, color in zip(paths, colors, strict=True)}
+
+    with serving() as other:
+        # Its name is taken, and with its host it has the character of its query.
+        other.files = {"/f?%00": photograph("pink")}
+        file = listing(*paths)
+        file.write_text(f"{file.read_text()}\n{other.url}/f?%00\n")
+        said = import_urls(file)
+
+    assert said.count("has a name with a NUL character; rename it") == 3
+    assert f"{site.url}/a%00.jpg" in said
+    assert set(Image.objects.values_list("file_name", flat=True)) == {
+        "c\n.jpg",
+        "d\ufffd\ufffd\ufffd.jpg",
+        "../e.jpg",
+        "f?%00",
+    }
+
+
+@pytest.mark.django_db
 def test_images_of_the_same_path_at_two_hosts_are_both_imported(site, tmp_path):
     with serving() as other:
         site.files = {"/a.jpg": photograph("red", "JPEG")}

@@ -216,6 +216,7 @@ def test_answers_of_an_image_are_compared_although_they_come_in_different_batche
     assert LearnedValues.objects.get().learned_at_revision > 0
 
 
+@pytest.mark.database
 def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
     ImageFactory(key="elsewhere")
 
@@ -228,9 +229,10 @@ def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
         "{",
         entry(image="img2"),
         entry("img2", "deleted:0"),
+        entry("https://a.example/a%00.jpg"),
     )
 
-    assert "8 captions read: 2 new" in said
+    assert "9 captions read: 2 new" in said
     assert said.splitlines()[1:] == [
         "  line 2: there is no image img3",
         "  line 3: the campaign has no image elsewhere",
@@ -238,6 +240,7 @@ def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
         "  line 5: the worker has another caption of this image already",
         "  line 6: not valid JSON: Expecting property name enclosed in double quotes",
         "  line 8: the worker's id is one that was deleted",
+        "  line 9: there is no image https://a.example/a%00.jpg",
     ]
     assert Response.objects.count() == 2
 
