@@ -38,6 +38,7 @@ from qualcontrol.services.exclusions import (
     resume_worker,
 )
 from qualcontrol.services.locks import lock_worker
+from qualcontrol.services.sampling import lock_check_share
 from qualcontrol.services.worker_risks import refresh_worker_risks
 from shared.database.transactions import afterwards
 
@@ -116,6 +117,7 @@ def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
 @transaction.atomic
 def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
     lock_worker(worker)
+    lock_check_share(campaign)
     if campaign.exclusions.in_force().filter(worker=worker).exists():
         return 0
     # A verdict that is not counted yet might change the decision. The call that stored it counts

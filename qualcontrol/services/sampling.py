@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus
 from qualcontrol.flags import BREAKS_RULES
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 from qualcontrol.risk.estimate import random_order
@@ -109,13 +109,17 @@ def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
 
 def lock_check_share(campaign: Campaign) -> None:
     """Keep the share of the random sample unchanged until the transaction ends; `locked_sample`
-    waits. So a raise of the share finds every response that was stored by the smaller one.
+    waits. So a raise of the share finds every response that was stored by the smaller one. The file
+    of a draft is kept, too: `campaign` has it as it is now, if it was edited since it was read.
 
     A transaction that draws checks, or may delete one, calls this after it has locked the workers,
     and before it locks tasks or changes checks. Otherwise it could deadlock with the transaction
     that raises the share, which also changes checks.
     """
     transaction_lock(_lock_of(campaign), is_shared=True)
+    if campaign.status == CampaignStatus.DRAFT:
+        campaign.refresh_from_db(fields=["config_json"])
+        vars(campaign).pop("config", None)  # the parsed one
 
 
 def locked_check_share(campaign: Campaign) -> float:

@@ -7,11 +7,12 @@ from threading import Barrier
 import pytest
 from django.db import connection, transaction
 
-from annotate.models import Response, ResponseStatus, Task
+from annotate.models import Campaign, Response, ResponseStatus, Task
+from annotate.services.drafts import begin_draft
 from annotate.services.responses import lock_tasks
 from corpora.errors import DomainError
 from hits.services.claims import recount_places
-from hits.services.lifecycle import raise_review_share
+from hits.services.lifecycle import raise_review_share, save_draft
 from qualcontrol.models import (
     Act,
     Decision,
@@ -21,11 +22,13 @@ from qualcontrol.models import (
     WorkerRisk,
 )
 from qualcontrol.review import judging
+from qualcontrol.review.judging import keep_judgement
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import locked_sample
 from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn, recount_worker_risks
@@ -39,7 +42,7 @@ from tests.factories import (
     WorkerFactory,
 )
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, exclude, judge, review_late, write
-from tests.races import just_before, while_open
+from tests.races import just_before, just_before_lock, while_open
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -324,3 +327,54 @@ def test_a_check_that_a_raised_share_draws_is_not_taken_back():
     )
 
     assert SpotCheck.objects.get().is_random
+
+
+def save_with(**review):
+    """Save the only campaign, a draft, with these rules of review."""
+    row = Campaign.objects.get()
+    file = {**row.config_json, "review": {**row.config_json["review"], **review}}
+    draft = begin_draft(owner=UserFactory(), campaign=row, file=file, at=NOON)
+    save_draft(draft=draft, endpoint="local", at=NOON)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2)])
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_a_judgement_that_waits_for_an_edited_draft_follows_its_file(before, after):
+    review = NO_REQUIRED_CHECKS | {"reviewers": before}
+    campaign = CampaignFactory(status="DRAFT", config={"review": review})
+    response, reviewer = ResponseFactory(task__campaign=campaign), UserFactory()
+
+    while_open(
+        lambda: save_with(reviewers=after), lambda: judge(response, "GOOD", reviewer=reviewer)
+    )
+
+    assert SpotCheck.objects.get().verdict == ("GOOD" if after == 1 else "")
+
+
+def test_an_exclusion_follows_the_file_of_a_draft_that_was_edited_meanwhile():
+    review = NO_REQUIRED_CHECKS | {"discard": "all"}
+    campaign = CampaignFactory(status="DRAFT", config={"review": review})
+    worker = WorkerFactory()
+    first, bad, last = write(campaign, worker, 3)
+    judge(bad, "BAD")
+
+    with just_before_lock(lambda: save_with(discard="since_first_bad")):
+        exclude(campaign, worker)
+
+    assert list(Response.objects.counting()) == [first]
+    assert not last.decisions.filter(act=Act.RESTORE).exists()
+
+
+def test_the_policy_follows_the_file_of_a_draft_that_was_edited_meanwhile():
+    review = NO_REQUIRED_CHECKS | {"policy": "decide"}
+    campaign = CampaignFactory(status="DRAFT", config={"review": review})
+    responses = write(campaign, WorkerFactory(), 6)
+    for response in responses:
+        keep_judgement(response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    learn(campaign=campaign)
+
+    with just_before_lock(lambda: save_with(policy="propose")):
+        decide(campaign=campaign, at=NOON)
+
+    assert not Exclusion.objects.exists()
+    assert campaign.proposals.open().count() == 1
