@@ -92,8 +92,10 @@ def import_collected(
             compare_submitted(campaign=importer.campaign, tasks=importer.touched)
         finally:
             if intake.new:
-                learn(campaign=importer.campaign)
-                decide(campaign=importer.campaign, at=at)
+                # A draft may have been edited since the last batch.
+                campaign = Campaign.objects.get(pk=campaign.pk)
+                learn(campaign=campaign)
+                decide(campaign=campaign, at=at)
     return intake
 
 

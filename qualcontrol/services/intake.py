@@ -75,4 +75,6 @@ def compare_submitted(*, campaign: Campaign, tasks: Collection[int]) -> None:
     takes less time than comparing at each of them."""
     for batch in batches(sorted(tasks)):
         with transaction.atomic():
+            # As it is now: a draft may have been edited.
+            campaign = Campaign.objects.locked(campaign.pk)
             note_changes(campaign, compare_answers(campaign=campaign, tasks=batch))

@@ -39,6 +39,7 @@ from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.items import item_by_key
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.worker_risks import recount_worker_risks
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -181,6 +182,28 @@ def test_captions_that_are_imported_after_an_edit_of_the_draft_follow_the_edit(
     run(entry("img1"), entry("img2"))
 
     assert [check.response.task.image.key for check in SpotCheck.objects.all()] == ["img1"]
+
+
+def test_the_end_of_an_import_follows_an_edit_of_the_draft(campaign, run, monkeypatch):
+    compare = collected.compare_submitted
+
+    def edit_before(**given):
+        file = Campaign.objects.get().config_json
+        rules = {
+            "flags": {**file["flags"], "unlike": 0},
+            "review": {**file["review"], "limit": 0.5},
+        }
+        Campaign.objects.update(config_json=file | rules)
+        compare(**given)
+
+    monkeypatch.setattr(collected, "compare_submitted", edit_before)
+    same = "A brown dog runs over the green grass of a park."
+    lines = [entry(worker=f"A{number}", caption=same) for number in range(4)]
+
+    run(*lines, entry(worker="A9", caption="Two old trains stand at an empty station at night."))
+
+    assert not Assessment.objects.filter(codes__contains="unlike").exists()
+    assert recount_worker_risks(campaign=Campaign.objects.get()) == 0
 
 
 def test_an_import_ends_if_the_campaign_gets_other_tasks(campaign, run, monkeypatch):
