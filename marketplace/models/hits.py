@@ -210,6 +210,10 @@ class Assignment(models.Model):
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments", db_index=False)
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments", db_index=False)
+    # By which a member of a group got it; a group's hours and withdrawals are of these.
+    offer = models.ForeignKey(
+        "Offer", models.PROTECT, null=True, blank=True, related_name="assignments"
+    )
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
     status = models.CharField(
         max_length=10, choices=AssignmentStatus, default=AssignmentStatus.ACCEPTED

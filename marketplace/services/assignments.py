@@ -21,6 +21,7 @@ from marketplace.models import (
     EventType,
     Hit,
     HitType,
+    Offer,
     Participation,
     Worker,
 )
@@ -35,8 +36,10 @@ TRIES = 50
 
 
 @transaction.atomic
-def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
-    """Assign the worker an open HIT of the group that they have not done.
+def accept(
+    *, worker: Worker, hit_type: HitType, at: datetime, offer: Offer | None = None
+) -> Assignment:
+    """Assign the worker an open HIT of the group that they have not done; a member by this offer.
 
     Raises NothingToAccept and NotQualified.
     """
@@ -62,6 +65,7 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     assignment = Assignment.objects.create(
         hit=hit,
         worker=worker,
+        offer=offer,
         public_id=_returned_id(hit, worker) or ids.entity_id(),
         accepted_at=at,
         deadline=at + hit_type.assignment_duration,

@@ -242,14 +242,13 @@ def next_assignment(*, membership: Membership, offer: Offer, at: datetime) -> As
         raise NothingToAccept("These tasks are closed.")
     if offer.share is not None and tasks_of(worker=worker, offer=offer) >= offer.share:
         raise ShareDone("You have done your share.")
-    return assignments.accept(worker=worker, hit_type=offer.hit_type, at=at)
+    return assignments.accept(worker=worker, hit_type=offer.hit_type, offer=offer, at=at)
 
 
 def work_in(membership: Membership) -> QuerySet[Assignment]:
-    """The member's submitted assignments of the group's tasks."""
-    groups = Offer.objects.filter(group=membership.group_id).values("hit_type")
+    """The member's submitted assignments in the group."""
     mine = Assignment.objects.filter(worker=membership.worker_id, status__in=REVEALED)
-    return mine.filter(hit__hit_type__in=groups)
+    return mine.filter(offer__group=membership.group_id)
 
 
 @transaction.atomic
@@ -262,10 +261,9 @@ def withdraw(*, membership: Membership, by: WithdrawnBy, at: datetime) -> bool:
     todo = Membership.objects.filter(pk=membership.pk, withdrawn_at=None)
     if not todo.update(withdrawn_at=at, withdrawn_by=by):
         return False
-    groups = membership.group.offers.values("hit_type")
     for assignment in (
         Assignment.objects.accepted()
-        .filter(worker=membership.worker_id, hit__hit_type__in=groups)
+        .filter(worker=membership.worker_id, offer__group=membership.group_id)
         .select_related("hit__hit_type__requester", "worker")
         # In one order, so that two withdrawals cannot deadlock.
         .order_by("hit_id")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, ExpressionWrapper, F, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.fields import DurationField
 
 from marketplace.models import (
@@ -71,7 +71,7 @@ class PersonsWork:
 def work_by_person(
     *, group: PeopleGroup, since: datetime | None = None, before: datetime | None = None
 ) -> list[PersonsWork]:
-    """Each member's work on the group's tasks, in the order of joining.
+    """Each member's work in the group, in the order of joining.
 
     Tasks count by the moment when they were sent. Withdrawn work counts too: it was done.
     """
@@ -95,12 +95,7 @@ def work_by_person(
 def _work_in(
     group: PeopleGroup, since: datetime | None, before: datetime | None
 ) -> QuerySet[Assignment]:
-    offered = Offer.objects.filter(group=group).values("hit_type")
-    work = Assignment.objects.filter(
-        status__in=REVEALED,
-        hit__hit_type__in=offered,
-        worker__in=group.memberships.values("worker"),
-    )
+    work = Assignment.objects.filter(status__in=REVEALED, offer__group=group)
     if since is not None:
         work = work.filter(submitted_at__gte=since)
     if before is not None:
@@ -121,16 +116,14 @@ def members_of(hit_type: HitType) -> list[str]:
 def withdrawals(offers: QuerySet[Offer]) -> Iterator[list[str]]:
     """The values of WITHDRAWAL_COLUMNS for each submitted assignment that was withdrawn, of a group
     or of a type of HITs."""
-    offered, member = "hit__hit_type__offers", "worker__memberships"
-    at = f"{member}__withdrawn_at"
     gone = Assignment.objects.filter(
-        **{f"{offered}__in": offers, f"{member}__group": F(f"{offered}__group")},
-        # Later work was done for another group with the same tasks.
-        **{f"{at}__gte": F("accepted_at")},
         status__in=REVEALED,
+        offer__in=offers,
+        worker__memberships__group=F("offer__group"),
+        worker__memberships__withdrawn_at__isnull=False,
     )
-    # A person may have withdrawn the same work in two groups.
-    rows = gone.order_by("pk").values_list("worker__public_id", "public_id").annotate(Min(at))
+    columns = ("worker__public_id", "public_id", "worker__memberships__withdrawn_at")
+    rows = gone.order_by("pk").values_list(*columns)
     return ([worker, assignment, time.isoformat()] for worker, assignment, time in rows)
 
 

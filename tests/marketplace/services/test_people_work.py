@@ -148,6 +148,23 @@ def test_work_for_another_group_after_a_withdrawal_is_not_withdrawn():
     assert Assignment.objects.get(public_id=later).status == AssignmentStatus.SUBMITTED
 
 
+def test_work_of_a_person_in_two_groups_with_the_same_tasks_belongs_to_one_of_them():
+    group, other = make_group(), make_group(name="Another group")
+    offer = make_offer(group)
+    again = Offer.objects.create(group=other, hit_type=offer.hit_type)
+    mia = join(other, "Mia", client=join(group, "Mia"))
+    here, there = work(mia, offer), work(mia, again)
+    take(here, minutes=30)
+    take(there, minutes=60)
+
+    hours = [printed(each.name)[0]["hours"] for each in (group, other)]
+    mia.post(f"/home/groups/{group.pk}/withdrawal", {"sure": "yes"})
+    withdrawn = [printed(each.name, withdrawals=True) for each in (group, other)]
+
+    assert hours == ["0.50", "1.00"]
+    assert [[row["assignment_id"] for row in rows] for rows in withdrawn] == [[here], []]
+
+
 def test_a_member_who_withdrew_gets_no_further_tasks_and_withdraws_once():
     group = make_group()
     offer = make_offer(group)

@@ -20,6 +20,7 @@ from marketplace.models import (
     Hit,
     Membership,
     Message,
+    Offer,
     Participation,
     QualificationRequest,
     QualificationType,
@@ -86,8 +87,9 @@ def outcomes(*actions) -> Counter[str]:
     return Counter(threads.at_once(run, actions))
 
 
-def accepted(hit: Hit) -> Assignment:
-    made = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
+def accepted(hit: Hit, offer: Offer | None = None) -> Assignment:
+    given = {"hit_type": hit.hit_type, "offer": offer, "at": NOON}
+    made = assignments.accept(worker=make_worker(), **given)
     return Assignment.objects.select_related("hit__hit_type", "hit__requester").get(pk=made.pk)
 
 
@@ -594,12 +596,14 @@ def test_a_request_that_waits_for_the_deletion_of_its_type_is_refused(kind):
 @needs_row_locks
 def test_two_people_who_withdraw_the_same_tasks_wait_for_each_other():
     group, (first, second) = make_group(), [make_hit(max_assignments=9) for _ in range(2)]
-    for hit in (first, second):
+    offers = [
         people_groups.offer(group=group, hit_type=hit.hit_type, share=None)
+        for hit in (first, second)
+    ]
     mine = [accepted(hit) for hit in (first, second)]
     worker = make_worker()
-    for hit in (second, first):
-        assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
+    for offer in reversed(offers):
+        assignments.accept(worker=worker, hit_type=offer.hit_type, offer=offer, at=NOON)
     membership = Membership.objects.create(group=group, worker=worker, joined_at=NOON)
     ended = {"status": "Returned", "accepted_at": NOON, "ended_at": NOON, "deadline": SOON}
     others = Worker.objects.bulk_create(Worker(name=f"w{n}", created_at=NOON) for n in range(300))
@@ -646,8 +650,8 @@ def slow_update():
 def test_a_withdrawal_that_meets_an_approval_waits_for_it_or_it_for_the_withdrawal(slow_update):
     """The withdrawal has seen the task open, and locks it when it is sent and being approved."""
     group, hit = make_group(), make_hit(make_hit_type(auto_approval_delay=timedelta()))
-    people_groups.offer(group=group, hit_type=hit.hit_type, share=None)
-    found = accepted(hit)
+    offer = people_groups.offer(group=group, hit_type=hit.hit_type, share=None)
+    found = accepted(hit, offer)
     membership = Membership.objects.create(group=group, worker=found.worker, joined_at=NOON)
 
     def withdraw() -> None:
