@@ -136,7 +136,8 @@ def _score_question(question: etree._Element, given: dict[str, list[str]]) -> in
     chosen = set(given.get(xml.text_of(question, "QuestionIdentifier"), []))
     for option in xml.children(question, "AnswerOption"):
         wanted = {
-            identifier.text or "" for identifier in xml.children(option, "SelectionIdentifier")
+            (identifier.text or "").strip()
+            for identifier in xml.children(option, "SelectionIdentifier")
         }
         if chosen == wanted:
             return int(xml.text_of(option, "AnswerScore"))

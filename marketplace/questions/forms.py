@@ -254,7 +254,9 @@ class Field:
         if not text.strip():
             problem = "Please answer this question." if self.is_required else ""
             return [("FreeText", text)], problem
-        problem = next((message for check, message in self.checks if not check(text)), "")
+        # Browsers send two characters for a line break.
+        lines = text.replace("\r\n", "\n")
+        problem = next((message for check, message in self.checks if not check(lines)), "")
         return [("FreeText", text)], problem
 
 

@@ -171,6 +171,19 @@ def test_media_are_shown_by_their_kind():
     assert {block.url for block in field.content} == {"http://example.org/a"}
 
 
+@pytest.mark.parametrize(
+    "constraint", ['<Length maxLength="3"/>', '<AnswerFormatRegex regex="^[a-z]$" flags="m"/>']
+)
+def test_a_line_break_is_one_character_whatever_the_browser_sends(constraint):
+    lines = f"<FreeTextAnswer><Constraints>{constraint}</Constraints></FreeTextAnswer>"
+    field = parse_question(form(question("text", lines))).parts[1]
+
+    answer, problem = field.answer(lambda _name: ["a\r\nb"])
+
+    assert problem == ""
+    assert answer == [("FreeText", "a\r\nb")]
+
+
 OTHER = CHOICE.replace(
     "<OtherSelection/>",
     '<OtherSelection><Constraints><Length minLength="3"/></Constraints>'
@@ -244,6 +257,13 @@ def test_answer_keys_score_selections(chosen, mapping, score):
     )
 
     assert answers.score_by_key(KEY.replace("{mapping}", mapping), document) == score
+
+
+def test_an_answer_key_may_be_written_over_several_lines():
+    document = answers.build_for_form([("animal", [("SelectionIdentifier", "dog")])])
+    key = KEY.replace("<SelectionIdentifier>dog<", "<SelectionIdentifier>\n  dog\n<")
+
+    assert answers.score_by_key(key.replace("{mapping}", ""), document) == 5
 
 
 SCALE = (
