@@ -53,7 +53,8 @@ def busy_marketplace(marketplace) -> list[str]:
     make_study(
         lab.hit_types.get(), name="Everyday scenes", assignments=3, completion_code="C1A2B3", at=now
     )
-    hit_types.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
+    long = f"<p>${{{'i' * 200}}}</p>"
+    hit_types.create_layout(requester=lab, name="Captions", page=long, at=now)
     return [
         "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",
         "invitations", "studies", "groups", "layouts", "hits", f"hits/{hit['HITId']}",
