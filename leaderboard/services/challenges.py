@@ -56,6 +56,8 @@ def create_challenge(challenge: Challenge, *, at: datetime) -> Challenge:
     """Save a new challenge, and queue its human baseline for scoring; raises ChallengeRefused."""
     release = challenge.release
     _check_name(challenge.name)
+    if not challenge.title.strip():
+        raise ChallengeRefused("A challenge needs a title: pages link to it by the title.")
     if len(challenge.title) > MOST_TITLE:
         raise ChallengeRefused(f"The title of a challenge has at most {MOST_TITLE} characters.")
     _check_release(release)

@@ -297,6 +297,7 @@ def test_a_wrong_command_ends_with_one_line(release, arguments, reason):
         ("--seconds", 86_401, "at most 86,400 seconds"),
         ("--megabytes", 1_000_001, "at most 1,000,000 MB"),
         ("--title", "A" * 201, "at most 200 characters"),
+        ("--title", " ", "needs a title"),
     ],
 )
 def test_a_command_refuses_what_no_challenge_can_hold(release, option, value, reason):
