@@ -51,8 +51,11 @@ def databases(
     The other arguments are for SQLite: the seconds to wait for a lock, and the site's own engine.
     """
     # Check a connection before a request uses it, and replace it if it is broken.
-    url = url or f"sqlite:///{VAR_DIR / file}"
-    database: Any = dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+    database: Any = dj_database_url.parse(
+        url or "sqlite://", conn_max_age=60, conn_health_checks=True
+    )
+    if not url:
+        database["NAME"] = str(VAR_DIR / file)
     if database["ENGINE"] == _SQLITE:
         VAR_DIR.mkdir(exist_ok=True)
         # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits

@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import Environment
+from shared import settings as shared_settings
 from shared.environment import BothSites, read
 from tests.servers import PATIENCE
 
@@ -139,3 +140,12 @@ def test_a_process_names_all_of_them_and_does_not_start(command):
     assert done.returncode != 0
     assert done.stdout == ""
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == sorted(wrong)
+
+
+def test_the_database_is_in_the_folder_whatever_its_name(monkeypatch, tmp_path):
+    folder = tmp_path / "C# 50%41?"
+    monkeypatch.setattr(shared_settings, "VAR_DIR", folder)
+
+    databases = shared_settings.databases("", file="site.sqlite3", timeout=1)
+
+    assert databases["default"]["NAME"] == str(folder / "site.sqlite3")
