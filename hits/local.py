@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import requests
 
@@ -74,12 +75,14 @@ class Installation:
             "NO_PROXY": ",".join(direct),
             # Pools of memory for all threads of a process. By default, each thread has its own.
             "MALLOC_ARENA_MAX": "2",
-            "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
+            "DATABASE_URL": f"sqlite:///{quote(str(self.folder / 'campaigns.sqlite3'))}",
             "MEDIA_ROOT": str(self.folder / "media"),
             "SITE_URL": self.site_url,
             "MTURK_ENDPOINT": "local",
             "SYNC_SECONDS": "10",
-            "MARKETPLACE_DATABASE_URL": f"sqlite:///{self.folder / 'marketplace.sqlite3'}",
+            "MARKETPLACE_DATABASE_URL": (
+                f"sqlite:///{quote(str(self.folder / 'marketplace.sqlite3'))}"
+            ),
             "MARKETPLACE_URL": self.marketplace_url,
         }
 
@@ -348,7 +351,8 @@ def locked(folder: Path) -> None:
     The lock remains if the process replaces itself with another program. Raises ProcessFailed if
     another process has the lock, or if the folder has files and was not created by `demo`.
     """
-    if folder.exists() and not is_demonstration(folder) and any(folder.iterdir()):
+    is_taken = folder.is_file() or (folder.exists() and any(folder.iterdir()))
+    if is_taken and not is_demonstration(folder):
         raise ProcessFailed(f"{folder} was not created by `demo`, so nothing in it was changed.")
     _lock(folder, LOCK)
 
@@ -362,8 +366,11 @@ def locked_to_serve(folder: Path) -> None:
 
 
 def _lock(folder: Path, name: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise ProcessFailed(f"{folder}: {error.strerror}.") from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -28,6 +28,7 @@ from hits.local import (
     locked,
     manage,
 )
+from shared.settings import databases
 from tests.servers import PATIENCE, free_port, hear_interrupts
 
 pytestmark = pytest.mark.slow
@@ -212,6 +213,27 @@ def test_a_folder_that_no_demonstration_made_is_not_touched(tmp_path):
 
     assert precious.read_text() == "years of work"
     assert not is_demonstration(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("thesis.tex", "was not created by `demo`"), ("thesis.tex/demo", "Not a directory")],
+)
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path, name, reason):
+    (tmp_path / "thesis.tex").touch()
+
+    with pytest.raises(ProcessFailed, match=reason):
+        locked(tmp_path / name)
+
+
+def test_the_databases_are_in_the_folder_whatever_its_name(tmp_path):
+    folder = tmp_path / "C# 50%41?"
+
+    variables = Installation(folder).environment()
+
+    for name in ("DATABASE_URL", "MARKETPLACE_DATABASE_URL"):
+        database = databases(variables[name], file="", timeout=1)["default"]["NAME"]
+        assert Path(database).parent == folder
 
 
 def test_a_folder_is_for_one_process_at_a_time(tmp_path):
