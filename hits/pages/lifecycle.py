@@ -32,26 +32,29 @@ from hits.queries.costs import (
 from hits.services import lifecycle
 from hits.services.syncs import ask_for_sync, sync_state
 from qualcontrol.models import HeldPayment, SpotCheck
-from shared.number_fields import AmountField
+from shared.number_fields import AmountField, WholeNumberField
 
 
 class PublishForm(forms.Form):
-    """The cost and the budget that the page showed, and a confirmation that real money is spent."""
+    """The cost and the budget that the page showed, the latest change of status then (0 if there
+    was none), and a confirmation that real money is spent."""
 
     cost = AmountField(required=False, widget=forms.HiddenInput)
     budget = AmountField(required=False, widget=forms.HiddenInput)
+    last_move = WholeNumberField(required=False, widget=forms.HiddenInput)
     confirmed = forms.BooleanField(required=False)
 
     @property
     def seen(self) -> dict[str, Any]:
-        """The cost and the budget, as far as they were sent."""
-        amounts = {name: self.cleaned_data[name] for name in ("cost", "budget")}
-        return {name: amount for name, amount in amounts.items() if amount is not None}
+        """What the page showed, as far as it was sent."""
+        shown = {name: self.cleaned_data[name] for name in ("cost", "budget", "last_move")}
+        sent = {name: value for name, value in shown.items() if value is not None}
+        return sent | ({"last_move": None} if sent.get("last_move") == 0 else {})
 
     @property
     def is_confirmed(self) -> bool:
         """Whether the person has confirmed amounts that the page showed."""
-        return bool(self.cleaned_data["confirmed"] and len(self.seen) == 2)
+        return bool(self.cleaned_data["confirmed"] and {"cost", "budget"} <= self.seen.keys())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -76,9 +79,14 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("hits:invite", slug) if "invite" in request.GET else redirect(campaign)
         return redirect(request.get_full_path())
     cost = estimate(campaign)
+    shown = {
+        "cost": cost.total,
+        "budget": campaign.budget,
+        "last_move": lifecycle.last_move_of(campaign) or 0,
+    }
     context = {
         "campaign": campaign,
-        "form": PublishForm(initial={"cost": cost.total, "budget": campaign.budget}),
+        "form": PublishForm(initial=shown),
         "estimate": cost,
         "family": family_estimate(campaign),
         "fault_of_title": KINDS[campaign.kind].fault_of_title(campaign.config),

@@ -80,14 +80,18 @@ class Terms(NamedTuple):
     cost: Decimal  # the estimate's total
     budget: Decimal
     status: str
-    last_move: int | None  # the entry of the decision log about the latest change of status
+    last_move: int | None  # see `last_move_of`
 
 
 def terms_of(campaign: Campaign) -> Terms:
     """The terms on which the campaign would be published now."""
+    return Terms(estimate(campaign).total, campaign.budget, campaign.status, last_move_of(campaign))
+
+
+def last_move_of(campaign: Campaign) -> int | None:
+    """The entry of the decision log about the latest change of status; None for a new draft."""
     moves = campaign.decisions.filter(act__in=MOVES).order_by("-pk")
-    last = moves.values_list("pk", flat=True).first()
-    return Terms(estimate(campaign).total, campaign.budget, campaign.status, last)
+    return moves.values_list("pk", flat=True).first()
 
 
 def publish(

@@ -98,7 +98,7 @@ QUERIES = {
     "hits:overview_live": 27,
     "hits:pay_held": 7,
     "hits:payments": 9,
-    "hits:publish": 8,
+    "hits:publish": 9,
     "hits:reject": 6,
     "hits:reject_held": 7,
     "hits:responses": 6,

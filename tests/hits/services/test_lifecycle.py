@@ -195,6 +195,20 @@ def test_a_cost_that_is_the_same_is_published(client, requester):
         assert campaign.status == "RUNNING"
 
 
+def test_a_page_that_was_loaded_before_a_pause_does_not_undo_it(client, requester):
+    campaign = make_campaign(tasks=1, status="PAUSED")
+    client.force_login(UserFactory())
+
+    def resume_and_pause():
+        Campaign.objects.update(status="RUNNING")
+        pause(campaign=campaign, actor=None, at=NOON)
+
+    answer = publish_by_page(client, campaign, resume_and_pause)
+
+    assert "is paused meanwhile" in answer.content.decode()
+    assert not Job.objects.exists()
+
+
 def test_the_command_publishes_at_the_given_cost_only(requester):
     campaign = make_campaign(tasks=1, status="DRAFT")
 
