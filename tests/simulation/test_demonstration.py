@@ -34,7 +34,7 @@ from tests.servers import PATIENCE, free_port, hear_interrupts
 pytestmark = pytest.mark.slow
 
 # Enough for the campaign's last HITs to go to workers who have few images left.
-IMAGES = 6
+IMAGES = 4
 
 
 def program(*arguments: str) -> list[str]:
