@@ -16,7 +16,10 @@ def shared_rows(django_db_blocker: Any) -> Iterator[None]:
     For fixtures of a wider scope than a test's. No test of the module may use `transactional_db`.
     """
     # pytest-django runs each test in a transaction, which is a savepoint of this one.
-    with django_db_blocker.unblock(), transaction.atomic():
+    whole = transaction.atomic()
+    # As in Django's TestCase: a transaction that must be the outermost one may be within this one.
+    whole._from_testcase = True
+    with django_db_blocker.unblock(), whole:
         yield
         transaction.set_rollback(True)
 

@@ -2,19 +2,27 @@
 
 import json
 import os
+from collections.abc import Iterator
 
 import pytest
 
 from annotate.models import Release
 from leaderboard.models import Challenge
 from tests.leaderboard.making import make_challenge, make_release, results_of
+from tests.worlds import shared_rows
 
 IMAGES = 12
 
 
+@pytest.fixture(scope="module")
+def made_release(django_db_setup, django_db_blocker) -> Iterator[int]:
+    with shared_rows(django_db_blocker):
+        yield make_release(images=IMAGES).pk
+
+
 @pytest.fixture
-def release() -> Release:
-    return make_release(images=IMAGES)
+def release(made_release, db) -> Release:
+    return Release.objects.get(pk=made_release)
 
 
 @pytest.fixture

@@ -52,9 +52,9 @@ def results_of(images: int, word: str) -> bytes:
     ).encode()
 
 
-def make_release(*, images: int = 12) -> Release:
+def make_release(*, images: int = 12, name: str = "v1") -> Release:
     """Hidden images with two references and a human baseline each; half of them in-domain."""
-    campaign = CampaignFactory(slug="beach", config={"references": 2})
+    campaign = CampaignFactory(config={"references": 2})
     for number in range(1, images + 1):
         task = TaskFactory(campaign=campaign, number=number)
         for reference in range(3):
@@ -62,7 +62,7 @@ def make_release(*, images: int = 12) -> Release:
                 task=task,
                 text=f"Secretly {reference + 1} brown dogs follow kite number {number} at dawn.",
             )
-    made = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    made = release_campaign(campaign=campaign, name=name, seed=1, at=NOON)
     for image in ReleasedImage.objects.filter(release=made):
         image.record["domain"] = "in-domain" if image.number % 2 else "out-domain"
         image.is_hidden = True

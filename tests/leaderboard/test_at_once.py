@@ -15,13 +15,23 @@ from corpora.evaluation.scoring import Plan, score
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries import captions_of
 from leaderboard.services.scoring import score_waiting, take
-from tests.leaderboard.making import make_challenge, make_submission, make_submitter
+from tests.leaderboard.making import (
+    make_challenge,
+    make_release,
+    make_submission,
+    make_submitter,
+)
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PEOPLE, EACH, PER_DAY = 10, 20, 2
 WORDS = ("dog", "kite", "brown", "follow", "number", "dawn", "two", "runs", "beach", "at", "a")
+
+
+@pytest.fixture
+def release():
+    return make_release(images=12)
 
 
 def varied(number: int) -> list[dict[str, object]]:

@@ -78,11 +78,11 @@ def test_two_challenges_cannot_have_one_name(release):
 
 def test_a_release_of_few_images_is_refused():
     with pytest.raises(ChallengeRefused, match="has 9 images to score. A challenge needs at least"):
-        make_challenge(make_release(images=9))
+        make_challenge(make_release(images=9, name="few"))
 
 
 def test_a_release_of_few_regions_is_refused_by_their_number():
-    release = make_release(images=9)
+    release = make_release(images=9, name="few")
     release.campaign.kind = "region"
 
     with pytest.raises(ChallengeRefused, match="has 9 regions to score.* of single regions"):
@@ -148,10 +148,10 @@ def test_subsets_are_left_out_if_one_is_small(release):
 
 
 def test_subsets_are_given_if_all_are_large():
-    release = make_release(images=20)
+    release = make_release(images=20, name="many")
     assert set(subsets_of(release).values()) == {"in-domain", "out-domain"}
 
-    image = ReleasedImage.objects.get(number=1)
+    image = release.images.get(number=1)
     image.record["domain"] = None
     image.save()
 
