@@ -65,6 +65,8 @@ def check_question(text: str) -> Question:
     question = parse_question(text)
     if isinstance(question, ExternalQuestion):
         _check_url(question.url)
+    if isinstance(question, FormQuestion):
+        _check_choices(question)
     return question
 
 
@@ -100,6 +102,18 @@ def _check_url(url: str) -> None:
         raise QuestionRefused(
             f'The ExternalURL "{url}" must be an https address, or http on this machine.'
         )
+
+
+def _check_choices(form: FormQuestion) -> None:
+    """Raise QuestionRefused if a question asks for more choices than anybody can make."""
+    for part in form.parts:
+        if isinstance(part, Field) and part.kind != "text":
+            most = min(part.most, len(part.options) + (part.other is not None))
+            if part.least > most:
+                raise QuestionRefused(
+                    f"MinSelectionCount of the question {part.identifier} is {part.least}, but at "
+                    f"most {most} can be chosen."
+                )
 
 
 def check_test(text: str) -> None:

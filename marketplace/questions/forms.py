@@ -354,7 +354,9 @@ def _choice(answer: etree._Element, common: dict[str, Any]) -> Field:
     style = xml.text_of(answer, "StyleSuggestion")
     other = _other(selections, common["identifier"])
     kind = "checkbox" if most > 1 or style in ("checkbox", "multichooser") else "radio"
-    if kind == "radio" and style in ("dropdown", "combobox") and other is None:
+    # A menu shows neither pictures nor formatted text.
+    fits_menu = other is None and all(option.block.kind == "text" for option in options)
+    if kind == "radio" and style in ("dropdown", "combobox") and fits_menu:
         kind = "select"
     return Field(
         **common,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from marketplace.errors import QuestionRefused
 from marketplace.questions import answers
-from marketplace.questions.documents import parse_question
+from marketplace.questions.documents import check_question, parse_question
 from marketplace.questions.forms import formatted, pattern_check
 from tests.marketplace.driver import create_hit, create_hit_type
 from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form, question
@@ -84,6 +84,38 @@ def test_a_form_that_cannot_be_drawn_is_refused(broken):
 
     with pytest.raises(QuestionRefused):
         parse_question(text)
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_possible"),
+    [("", True), ("<MinSelectionCount>2</MinSelectionCount>", False),
+     ("<MinSelectionCount>5</MinSelectionCount><MaxSelectionCount>9</MaxSelectionCount>", False)],
+)  # fmt: skip
+def test_a_form_that_nobody_can_fill_in_is_refused(counts, is_possible):
+    few = form(CHOICE.replace("<SelectionAnswer><MinSelectionCount>1</MinSelectionCount>"
+                              "<MaxSelectionCount>2</MaxSelectionCount>",
+                              f"<SelectionAnswer>{counts}"))  # fmt: skip
+
+    with (
+        contextlib.nullcontext() if is_possible else pytest.raises(QuestionRefused, match="animal")
+    ):
+        check_question(few)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [("<Text>A cat</Text>", "select"),
+     ("<FormattedContent><![CDATA[<b>A cat</b>]]></FormattedContent>", "radio")],
+)  # fmt: skip
+def test_a_menu_offers_texts_alone(content, kind):
+    choice = question(
+        "animal",
+        "<SelectionAnswer><StyleSuggestion>dropdown</StyleSuggestion><Selections><Selection>"
+        f"<SelectionIdentifier>cat</SelectionIdentifier>{content}</Selection></Selections>"
+        "</SelectionAnswer>",
+    )
+
+    assert parse_question(form(choice)).parts[1].kind == kind
 
 
 def test_a_form_is_drawn_checked_and_submitted(marketplace):
