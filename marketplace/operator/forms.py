@@ -28,7 +28,7 @@ from shared.second_factors.pages import SignInCodeForm
 from shared.text_areas import TextArea
 
 MOST_NEW_WORKERS = 100
-# The newest groups that a study can be made of; older ones have hardly any open HITs.
+# Groups of HITs in a list to choose from: those under way first, then the newest.
 MOST_GROUPS = 200
 
 
@@ -147,7 +147,7 @@ def _choice(group: HitType) -> tuple[str, str]:
 
 
 class _HitTypeForm(forms.Form):
-    """A form with a choice of the newest groups of HITs."""
+    """A form with a choice of groups of HITs."""
 
     hit_type = forms.CharField(label="HITs", max_length=64, widget=forms.Select)
 
@@ -157,10 +157,14 @@ class _HitTypeForm(forms.Form):
         chosen = self["hit_type"]
         widget = chosen.field.widget
         assert isinstance(widget, forms.Select)
-        newest = HitType.objects.with_under_way().select_related("requester").order_by("-pk")
+        groups = HitType.objects.with_under_way().select_related("requester")
+        listed = list(groups.order_by("-is_under_way", "-pk")[:MOST_GROUPS])
+        wanted = str(chosen.value() or "")
+        if wanted.isalnum() and all(group.public_id != wanted for group in listed):
+            listed += groups.filter(public_id=wanted)
         under_way: list[tuple[str, str]] = []
         finished: list[tuple[str, str]] = []
-        for group in newest[:MOST_GROUPS]:
+        for group in listed:
             (under_way if group.is_under_way else finished).append(_choice(group))
         shown = [choice for choice in finished if not all_at or choice[0] == chosen.value()]
         last = [("Finished, or nothing open", shown)] if shown else []

@@ -7,6 +7,7 @@ from django.test import Client
 from marketplace import clock
 from marketplace.api.dispatch import HANDLERS
 from marketplace.models import Activity, Hit, HitStatus, Worker
+from marketplace.operator import forms
 from marketplace.operator.records import WORDS
 from marketplace.services import assignments, operators, people_groups, reviews
 from marketplace.services.hit_types import describe
@@ -282,3 +283,19 @@ def test_the_activity_log_tells_calls_in_words_and_things_by_name(
 def test_every_call_that_changes_something_has_words():
     changing = {name for name in HANDLERS if not name.startswith(("Get", "List"))}
     assert set(WORDS) == changing
+
+
+def test_a_group_with_open_hits_or_that_was_asked_for_is_in_a_long_list(
+    operator, of_campaigns, monkeypatch
+):
+    monkeypatch.setattr(forms, "MOST_GROUPS", 1)
+    (german, arabic), _, _ = of_campaigns
+
+    for query, ids in (
+        ("", [german.public_id]),
+        (f"?hit_type={arabic.public_id}", [german.public_id, arabic.public_id]),
+    ):
+        page = main_of(operator.get(f"/operator/studies{query}"))
+        choices = page.select("select[name=hit_type] option[value!='']")
+        assert [choice["value"] for choice in choices] == ids
+    assert choices[-1].has_attr("selected")
