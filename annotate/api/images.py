@@ -129,7 +129,7 @@ class ImageList(ListAPIView[Image]):
         except MalformedFile as error:
             raise serializers.ValidationError({"table": [str(error)]}) from error
         left_out = _left_out(counts)
-        if not (counts.new or counts.unchanged or counts.duplicates):
+        if not (counts.new or counts.unchanged or counts.duplicates or counts.described):
             reasons = [f"{file['name']}: {file['reason']}" for file in left_out]
             raise serializers.ValidationError({"file": reasons})
         uploaded = {"split": given["split"], **vars(counts), "left_out": left_out}

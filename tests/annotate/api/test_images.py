@@ -83,6 +83,18 @@ def test_a_table_describes_uploaded_files(api):
     assert Image.objects.get().author == "Ada"
 
 
+def test_an_upload_whose_table_alone_is_used_says_so(api):
+    api.post("/api/images/", {"split": "mine", "file": photograph()})
+    broken = SimpleUploadedFile("notes.jpg", b"#!/bin/sh", "image/jpeg")
+    table = SimpleUploadedFile("facts.csv", b"file_name,author\npark.jpg,Ada\n", "text/csv")
+
+    answer = api.post("/api/images/", {"split": "mine", "file": broken, "table": table})
+
+    assert (answer.status_code, Image.objects.get().author) == (201, "Ada")
+    assert (answer.json()["new"], answer.json()["described"]) == (0, 1)
+    assert [one["name"] for one in answer.json()["left_out"]] == ["notes.jpg"]
+
+
 def test_a_malformed_table_imports_nothing(api):
     table = SimpleUploadedFile("facts.csv", b"\xff\xfe\x00", "text/csv")
 
