@@ -98,9 +98,11 @@ def _lengths(values: dict[str, Any], _team: Team) -> Iterator[tuple[str, str]]:
         values.update(_DEFAULTS[style])
     least, most = values.get("captions__least_words"), values.get("captions__most_words")
     target = values.get("captions__target_words")
-    if least is not None and most is not None and least > most:
+    if least is None or most is None:
+        return
+    if least > most:
         yield "captions__most_words", f"Enter at least {least}, the smallest number."
-    elif target and not (least or 0) <= target <= (most or target):
+    elif target and not least <= target <= most:
         yield "captions__target_words", f"Enter a number from {least} to {most}."
 
 

@@ -115,6 +115,18 @@ def test_errors_say_what_to_do(signed_in, draft, step, changes, message):
     assert "input should" not in text.lower()
 
 
+def test_a_number_of_words_is_compared_with_limits_that_can_be_read(signed_in, draft):
+    answer = save(
+        *(signed_in, draft, "instructions"),
+        captions__least_words="many",
+        captions__target_words="50",
+    )
+
+    page = answer.content.decode()
+    assert "Enter a whole number, such as 10." in page
+    assert "from None" not in page
+
+
 def test_a_draft_of_word_box_links_names_captions(signed_in, draft):
     captions = GivenCaptionFactory(caption_set__name="sentences")
     BoxFactory(image=captions.image)
