@@ -174,9 +174,13 @@ class _Candidates:
             yield response, FIRST
 
     def _most_useful(self) -> Iterator[tuple[int, str]]:
-        """The responses of the workers whose next check has the highest expected value."""
+        """The responses of the workers whose next check has the highest expected value, of those
+        with a response that the reviewer can judge."""
         excluded = self.campaign.exclusions.in_force().values("worker")
-        risks = WorkerRisk.objects.of(self.campaign).filter(expected_value__gte=0)
+        theirs = self._submitted.filter(worker=OuterRef("worker")).exclude(response__in=self.taken)
+        risks = WorkerRisk.objects.of(self.campaign).filter(
+            Exists(self._free_rows(theirs)), expected_value__gte=0
+        )
         best = risks.exclude(worker__in=excluded).most_valuable_first()[: 2 * self.count + SPARE]
         crowd = crowd_of(self.campaign, best.values_list("worker_id", "tally"))
         ranking = CheckRanking(crowd) if crowd else None
@@ -185,15 +189,20 @@ class _Candidates:
             if response is not None:
                 yield response, MOST_USEFUL
 
+    @property
+    def _submitted(self) -> QuerySet[Assessment]:
+        """The assessments of the campaign's responses that count."""
+        return Assessment.objects.filter(
+            campaign=self.campaign, response__status=ResponseStatus.SUBMITTED
+        )
+
     def _response_of(self, pick: Pick) -> int | None:
         """The first response in the random order that fits the pick, or None."""
-        alike = Assessment.objects.filter(
-            campaign=self.campaign,
+        alike = self._submitted.filter(
             worker=pick.worker,
             codes=" ".join(pick.codes),
             position__gt=BLOCK_STARTS[pick.block],
             position__lte=[*BLOCK_STARTS, 2**31][pick.block + 1],
-            response__status=ResponseStatus.SUBMITTED,
         )
         seed = self.campaign.config.seed
         left = [response for response in self._free_rows(alike) if response not in self.taken]

@@ -7,9 +7,10 @@ import pytest
 from qualcontrol.models import Reservation, SpotCheck
 from qualcontrol.models.checks import RESERVED_FOR
 from qualcontrol.review.items import FIRST, MOST_USEFUL, RANDOM, SECOND
-from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.review_queue import SPARE, next_checks
 from qualcontrol.risk.estimate import REQUIRED_EVERY, is_required_turn, random_order
 from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, worker_risk_of, write
@@ -64,6 +65,28 @@ def test_a_response_that_was_judged_while_it_was_reserved_does_not_come_up_again
     )
 
     assert responses_of(next_of(campaign, 2, reviewer)) == [responses[1].pk]
+
+
+def test_workers_who_have_withdrawn_all_keep_no_others_from_the_queue(campaign):
+    for leaver in WorkerFactory.create_batch(SPARE + 4):
+        gone = [response.pk for response in write(campaign, leaver, 3)]
+        withdraw_responses(worker=leaver, responses=gone, actor=None, at=NOON)
+    (response,) = write(campaign, WorkerFactory())
+
+    assert responses_of(next_of(campaign, 1)) == [response.pk]
+
+
+def test_the_first_of_two_reviewers_is_shown_the_responses_of_all_workers():
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "reviewers": 2}})
+    for worker in WorkerFactory.create_batch(SPARE + 4):
+        write(campaign, worker)
+    reviewer, shown = UserFactory(), []
+
+    while items := next_of(campaign, 1, reviewer):
+        shown += responses_of(items)
+        judge(items[0].response, "GOOD", reviewer=reviewer)
+
+    assert len(set(shown)) == SPARE + 4
 
 
 def test_a_judged_response_does_not_come_up_again(campaign):
