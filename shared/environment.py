@@ -51,14 +51,14 @@ def web_address(text: str) -> str:
 
 
 def site_address(text: str) -> str:
-    """An address without a path, a last slash or a password; raises ValueError."""
-    address = web_address(text).rstrip("/")
-    parts = urlsplit(address)
+    """An address without a path, a last slash or a password, in small letters as in the headers of
+    browsers; raises ValueError."""
+    parts = urlsplit(web_address(text).rstrip("/"))
     if parts.path or parts.query or parts.fragment or parts.username is not None:
         raise ValueError(
             "it must be an address without a path, such as https://captions.example.org"
         )
-    return address
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def _host(text: str) -> str:

@@ -149,3 +149,18 @@ def test_the_database_is_in_the_folder_whatever_its_name(monkeypatch, tmp_path):
     databases = shared_settings.databases("", file="site.sqlite3", timeout=1)
 
     assert databases["default"]["NAME"] == str(folder / "site.sqlite3")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTPS://Captions.Example.org",
+        "https://captions.example.org/",
+        "https://captions.example.org?",
+    ],
+)
+def test_an_address_is_stored_as_browsers_write_it(monkeypatch, text):
+    monkeypatch.setenv("SECRET_KEY", "x" * 50)
+    monkeypatch.setenv("SITE_URL", text)
+
+    assert read(Environment).site_url == "https://captions.example.org"
