@@ -249,7 +249,7 @@ def _password_link(operator: User) -> str:
 def site_account(request: OperatorRequest, pk: int) -> HttpResponse:
     """Let an account of the requester site sign in as an operator, or nobody."""
     operator = get_object_or_404(services.all_operators(), pk=pk)
-    name = request.POST.get("name", "").strip()[:150]
+    name = request.POST.get("name", "").replace("\0", "").strip()[:150]
     success = (
         f"{name} of the requester site signs in here as {operator}."
         if name
