@@ -29,7 +29,6 @@ from marketplace.models import (
     HitStatus,
     HitType,
     Participation,
-    TransferKind,
     Worker,
 )
 from marketplace.pages.decorators import (
@@ -45,6 +44,7 @@ from marketplace.pages.sessions import AUTO_ACCEPT_KEY, recognise
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
 from marketplace.services.assignments import participation_for, progress_of
+from marketplace.services.money import with_rewards
 from marketplace.services.qualification_types import requestable_for
 from marketplace.services.qualifications import allowed, reasons_for
 from shared.requests import refusal
@@ -324,8 +324,8 @@ def _assignment(request: WorkerRequest, read: Assignment | None) -> HttpResponse
         context["recent"] = {"hits": number + 1, "reward": dollars + assignment.hit.hit_type.reward}
     else:
         # The HIT may have another reward by now.
-        rewards = assignment.transfers.filter(kind=TransferKind.REWARD)
-        context["paid"] = rewards.values_list("amount", flat=True).first()
+        ended = with_rewards(Assignment.objects.filter(pk=assignment.pk))
+        context["reward"] = ended.values_list("reward", flat=True)[0]
     return render(request, "marketplace/assignment.html", context)
 
 

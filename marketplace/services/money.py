@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models import Case, F, OuterRef, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from marketplace import clock
@@ -19,6 +19,7 @@ from marketplace.extensions import extensions
 from marketplace.models import (
     Account,
     Assignment,
+    AssignmentStatus,
     BonusPayment,
     Hit,
     HitType,
@@ -135,9 +136,12 @@ def with_rewards(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
     """The assignments with `reward`: what was paid, what would have been paid for rejected work, or
     what the HIT pays."""
     paid = Transfer.objects.filter(kind=TransferKind.REWARD, assignment=OuterRef("pk"))
-    return assignments.annotate(
-        reward=Coalesce(Subquery(paid.values("amount")), "rejected_reward", "hit__hit_type__reward")
+    # There is no transfer of $0.
+    unpaid = Case(
+        When(status=AssignmentStatus.APPROVED, then=Value(Decimal(), MoneyField())),
+        default=Coalesce("rejected_reward", "hit__hit_type__reward"),
     )
+    return assignments.annotate(reward=Coalesce(Subquery(paid.values("amount")), unpaid))
 
 
 # Payouts

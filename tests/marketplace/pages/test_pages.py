@@ -203,9 +203,15 @@ def test_earnings_add_up(worker):
     assert "Careful work" in text
 
 
-def test_a_worker_sees_what_was_paid_if_the_hit_has_another_reward_since(worker, hit_type):
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_a_worker_sees_the_reward_of_the_work_if_the_hit_has_another_since(
+    worker, hit_type, is_approved
+):
     found = submitted(worker, hit_type)
-    reviews.approve(assignment=found, at=clock.now())
+    if is_approved:
+        reviews.approve(assignment=found, at=clock.now())
+    else:
+        reviews.reject(assignment=found, feedback="Empty.", at=clock.now())
     dearer = make_hit_type(hit_type.requester, reward=Decimal("0.50"))
     hits.change_type(hit=found.hit, hit_type=dearer, at=clock.now())
 
@@ -214,8 +220,10 @@ def test_a_worker_sees_what_was_paid_if_the_hit_has_another_reward_since(worker,
         for path in ("/earnings", found.get_absolute_url())
     )
 
-    assert "$0.10 was paid" in page
-    assert "$0.50" not in earnings
+    assert ("$0.10 was paid" in page) == is_approved
+    for shown in (earnings, page):
+        assert "$0.10" in shown
+        assert "$0.50" not in shown
 
 
 @pytest.mark.parametrize("rows", [2, 12])

@@ -49,9 +49,9 @@ pytestmark = pytest.mark.django_db
 YEAR = timedelta(days=365)
 
 
-def paid(worker):
+def paid(worker, reward="0.10"):
     """An assignment of the worker that was submitted, approved and paid out."""
-    hit = make_hit()
+    hit = make_hit(make_hit_type(reward=Decimal(reward)))
     accepted = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)
     assignments.submit(assignment=accepted, answer="<a/>", at=NOON)
     reviews.approve(assignment=accepted, at=NOON)
@@ -262,13 +262,14 @@ def test_the_data_says_which_addresses_refuse_mail():
     assert [one["address"] for one in data_of(worker)["refuse_mail"]] == ["mia@example.org"]
 
 
-def test_the_data_has_the_reward_that_was_paid():
+@pytest.mark.parametrize("reward", ["0.10", "0.00"])
+def test_the_data_has_the_reward_that_was_paid(reward):
     worker = make_worker()
-    done = paid(worker)
+    done = paid(worker, reward)
     dearer = make_hit_type(done.hit.requester, reward=Decimal("0.50"))
     hits.change_type(hit=done.hit, hit_type=dearer, at=NOON)
 
-    assert [one["reward"] for one in data_of(worker)["assignments"]] == [Decimal("0.10")]
+    assert [one["reward"] for one in data_of(worker)["assignments"]] == [Decimal(reward)]
 
 
 def test_the_data_has_the_reward_that_rejected_work_had():
