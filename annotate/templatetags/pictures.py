@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from annotate.images.copies import thumbnail_url
+from annotate.images.copies import display_url, thumbnail_url
 from annotate.images.files import original_url
 from annotate.models import Image
 
@@ -18,6 +18,7 @@ def thumbnail(image: Image, alt: str = "") -> dict[str, Any]:
 
 
 register.filter(thumbnail_url)
+register.filter(display_url)
 
 
 @register.filter

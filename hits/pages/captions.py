@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.pages.lists import FilterForm, choice, csv_file, search, stretch_of, wants_csv
-from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
 from annotate.lookups import campaign_of
@@ -120,7 +119,6 @@ def image(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "kind": KINDS[campaign.kind],
         "task": task,
         "image": task.image,
-        "image_url": display_url(task.image),
         "original_url": original_url(task.image),
         "boxes": drawn_boxes(task.image),
         "has": _has(task),

@@ -11,11 +11,13 @@ from annotate.models import Campaign, Image
 from hits.services.messages import told_url
 from qualcontrol.review.judging import judge
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.releasing import release_campaign
 from tests.browser.campaigns import of_kind
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.factories import (
     NOON,
     HitFactory,
+    LinkResponseFactory,
     ResponseFactory,
     TaskFactory,
     UserFactory,
@@ -107,3 +109,31 @@ def test_nothing_on_the_reviewers_pages_moves(page, site, photograph, sign_in, s
 
     expect_still(page, site + reverse("qualcontrol:queue", args=[campaign.slug]), size)
     expect_still(page, page_of_response, size)
+
+
+@pytest.mark.parametrize("kind", ["region", "correspondence"])
+def test_nothing_moves_beside_an_image_with_outlines(
+    page, site, photograph, title, sign_in, kind, size, screen
+):
+    campaign = of_kind(kind, title, photograph)
+    Image.objects.update(width=size[0], height=size[1])
+    make = LinkResponseFactory if kind == "correspondence" else ResponseFactory
+    campaign.tasks.update(wanted=1, answers_missing=1, places_left=1)
+    response = make(task=campaign.tasks.get())
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
+    release = release_campaign(campaign=campaign, name="outlined", seed=1, at=NOON, partial=True)
+    sign_in(UserFactory(is_superuser=True))
+
+    for place in (
+        reverse("qualcontrol:response", args=[campaign.slug, response.pk]),
+        reverse("qualcontrol:queue", args=[campaign.slug]),
+        release.get_absolute_url(),
+        reverse("hits:image", args=[campaign.slug, response.task.number]),
+        reverse("images:image", args=[photograph.pk]),
+    ):
+        expect_still(page, site + place, size)
+        canvas, *above = (
+            page.locator(f"figure:has(> canvas) > {part}").first.bounding_box()
+            for part in ("canvas", "img", "svg")
+        )
+        assert above == [pytest.approx(canvas, abs=0.1)] * 2

@@ -11,7 +11,6 @@ from django.utils.translation import gettext, ngettext
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.tables import Asked
-from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -58,6 +57,7 @@ from annotate.models import (
     CaptionSet,
     Correspondence,
     GivenCaption,
+    Image,
     Release,
     ReleasedImage,
     Response,
@@ -144,7 +144,7 @@ def judge_payload(response: Response) -> dict[str, Any]:
 class ReleasedPicture(NamedTuple):
     """An image and its released caption in passages, each with the numbers of its boxes."""
 
-    image_url: str
+    image: Image
     boxes: list[NumberedBox]
     named: set[int]
     passages: list[tuple[str, tuple[int, ...]]]
@@ -153,7 +153,7 @@ class ReleasedPicture(NamedTuple):
 class LinkedCaption(NamedTuple):
     """A worker's word–box links as a page shows them."""
 
-    image_url: str
+    image: Image
     boxes: list[NumberedBox]
     named: set[int]  # the numbers of the boxes that a word refers to
     pieces: list[dict[str, Any]]
@@ -173,7 +173,7 @@ def linked_caption(response: Response) -> LinkedCaption:
         marked[number] = (*marked.get(number, ()), box)
     caption = task.subject.text if task.subject else ""
     return LinkedCaption(
-        display_url(task.image),
+        task.image,
         list(boxes.values()),
         {boxes[box].number for _, box in known_links},
         [_piece(text, marks, boxes) for text, marks in brackets.passages(caption, marked)],
@@ -186,7 +186,7 @@ def released_picture(image: ReleasedImage) -> ReleasedPicture:
     shown = boxes_of(task, task.campaign.config)
     passages = list(brackets.read_bracketed(image.record["bracketed"]))
     named = {number for _, numbers in passages for number in numbers}
-    return ReleasedPicture(display_url(task.image), shown, named, passages)
+    return ReleasedPicture(task.image, shown, named, passages)
 
 
 def _piece(

@@ -12,7 +12,6 @@ from pydantic import Field, model_validator
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection, Share
 from annotate.exports.files import Files
-from annotate.images.copies import display_url
 from annotate.kinds.base import CampaignNotPossible, TaskKind, Templates, new_task
 from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.caption.kind import CaptionKind, contexts_of, primed_tasks
@@ -338,7 +337,7 @@ def region_in(task: Task) -> dict[str, Any]:
 
 def picture_of(task: Task) -> dict[str, Any]:
     """What templates show of a task's region."""
-    return {"region": region_in(task), "image_url": display_url(task.image)}
+    return {"region": region_in(task), "whole": task.image}
 
 
 def _regions(

@@ -13,7 +13,6 @@ from accounts.pages.lists import FilterForm, choice, search, stretch_of
 from accounts.pages.signed_in import user_of
 from accounts.rights import current_team
 from annotate.exports.provenance import license_name
-from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.models import Image, Selection
 from annotate.queries.images import NO_LICENCE, Split, drawn_boxes, found_images, licences, splits
@@ -124,7 +123,6 @@ def image(request: HttpRequest, pk: int) -> HttpResponse:
     selected = visible_selections(request).filter(selected__image=image).order_by("name")
     context = {
         "image": image,
-        "image_url": display_url(image),
         "original_url": original_url(image),
         "boxes": drawn_boxes(image),
         "keywords": keywords(image),
