@@ -383,6 +383,12 @@ class TaskKind(ABC):
         """
         return {}
 
+    def fault_in(self, reason: str) -> str:
+        """The one of the `faults` that a reviewer's reason begins with; empty if all of it is in
+        the reviewer's own words."""
+        faults = self.faults.values()
+        return next((one for one in faults if reason == one or reason.startswith(f"{one} (")), "")
+
     def answer_context(self, response: Response) -> dict[str, Any]:
         """Variables of the answer's template besides `response`."""
         return {}

@@ -98,7 +98,5 @@ def _reason(campaign: Campaign, response: Response) -> str:
 
 def _in_words(campaign: Campaign, reason: str) -> str:
     """A reviewer's reason; the part that is one of the task type's faults is translated."""
-    for fault in KINDS[campaign.kind].faults.values():
-        if reason == fault or reason.startswith(f"{fault} ("):
-            return gettext(fault) + reason[len(fault) :]
-    return reason
+    fault = KINDS[campaign.kind].fault_in(reason)
+    return gettext(fault) + reason[len(fault) :] if fault else reason

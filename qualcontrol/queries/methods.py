@@ -1,5 +1,6 @@
 """The text on the methods of a release, for a paper's appendix: each figure is from the data."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from statistics import median, quantiles
@@ -14,7 +15,7 @@ from annotate.models.responses import ResponseQuerySet
 from corpora.language.languages import language_of
 from corpora.language.text import CaptionRules
 from corpora.wording import counted, exact_percent
-from qualcontrol.models import Act, Appeal, Judgement
+from qualcontrol.models import Act, Appeal, Judgement, SpotCheck, Verdict
 from qualcontrol.models.decisions import OF_THE_CAMPAIGN
 from qualcontrol.queries.quality_report import quality_report
 
@@ -187,8 +188,12 @@ def _checks(campaign: Campaign) -> Iterator[str]:
             f"{counted(people, 'reviewer')} judged {counted(report.judged, 'answer')}: "
             f"{report.good:,} good, {report.bad:,} bad."
         )
-    if report.faults:
-        yield "Reasons: " + ", ".join(f"{why} {number:,}" for why, number in report.faults) + "."
+    if report.bad:
+        bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD)
+        # A reviewer's own words may name a person.
+        faults = map(KINDS[campaign.kind].fault_in, bad.values_list("reason", flat=True))
+        reasons = Counter(fault or "another reason" for fault in faults).most_common()
+        yield "Reasons: " + ", ".join(f"{why} {number:,}" for why, number in reasons) + "."
     if report.agreement.kappa is not None:
         yield (
             f"Agreement of two reviewers: kappa {report.agreement.kappa:.2f} on "
