@@ -239,6 +239,8 @@ class Field:
         answer = [("SelectionIdentifier", identifier) for identifier in chosen]
         if self.other is not None:
             [(_element, text)], problem = self.other.answer(values)
+            if self.kind == "radio" and chosen and text == self.other.default:
+                text, problem = "", ""  # the form began with it
             if text.strip():
                 answer.append(("OtherSelectionText", text.strip()))
             if problem:

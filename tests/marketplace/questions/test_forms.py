@@ -6,13 +6,16 @@ import time
 import pytest
 import requests
 from bs4 import BeautifulSoup
+from django.http import QueryDict
+from django.template.loader import render_to_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marketplace.errors import QuestionRefused
+from marketplace.pages.frames import form_rows
 from marketplace.questions import answers
 from marketplace.questions.documents import check_question, parse_question
-from marketplace.questions.forms import formatted, pattern_check
+from marketplace.questions.forms import fill, formatted, pattern_check
 from tests.marketplace.driver import create_hit, create_hit_type
 from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form, question
 
@@ -240,6 +243,33 @@ def test_another_answer_is_checked_as_a_text_is(entered, problem):
     _answer, told = field.answer(lambda name: entered.get(name, []))
 
     assert (problem in told) if problem else not told
+
+
+@pytest.mark.parametrize(
+    ("entered", "chosen"),
+    [("bird", [("SelectionIdentifier", "cat")]), ("fox", None)],
+)
+def test_the_text_that_another_answer_begins_with_does_not_stand_beside_a_choice(entered, chosen):
+    one = OTHER.replace("<MaxSelectionCount>2", "<MaxSelectionCount>1")
+    field = parse_question(form(one)).parts[1]
+    values = {"animal": ["cat"], "animal.other": [entered]}
+
+    answer, problem = field.answer(lambda name: values.get(name, []))
+
+    assert problem == ("" if chosen else "Choose at most 1.")
+    assert chosen in (None, answer)
+
+
+@pytest.mark.parametrize(("sent", "selected"), [("animal=cat&", "cat"), ("animal=&", ""), ("", "")])
+def test_a_form_that_is_shown_again_keeps_what_was_selected(sent, selected):
+    one = parse_question(form(OTHER.replace("<MaxSelectionCount>2", "<MaxSelectionCount>1") + TEXT))
+    sent = QueryDict(f"{sent}animal.other=bird&text=x")
+    rows = form_rows(one, sent, fill(one.parts, sent.getlist))
+
+    page = BeautifulSoup(render_to_string("marketplace/form_fields.html", {"rows": rows}), "lxml")
+
+    # Of several that are checked, a browser selects the last.
+    assert [each["value"] for each in page.select("input[checked]")] == [selected]
 
 
 @pytest.mark.parametrize(
