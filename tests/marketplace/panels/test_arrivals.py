@@ -8,6 +8,7 @@ from datetime import timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 from django.test import Client
 
 from marketplace import clock
@@ -218,6 +219,17 @@ def test_a_participant_consents_fails_and_passes_the_question_and_works(world, c
     work(client, checked.study, hits=1)
 
     assert client.get("/studies/everyday-scenes/complete").status_code == 302
+
+
+def test_a_double_click_on_a_wrong_answer_is_one_try(world, checked):
+    client, _ = arrive(world, checked, new_id())
+    page = BeautifulSoup(answer(client, consent="yes"), "lxml")
+    hidden = page.select('form[action$="/screening"] input[type=hidden]')
+    fields = {each["name"]: each["value"] for each in hidden}
+
+    answer(client, answer="A song", **fields)
+
+    assert "one more try" in answer(client, answer="A song", **fields)
 
 
 def test_two_wrong_answers_lead_to_a_return_and_never_to_a_rejection(world, checked):
