@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.conftest import PHONE
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -24,3 +26,21 @@ def test_a_long_name_in_a_gallery_ends_with_an_ellipsis(page: Page, site: str):
 
     # Only a block cuts its text with an ellipsis.
     assert style(page, site, gallery, "p", "display") == "block"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<header class="campaign-header"><p class="name"><a href="/">{name}</a></p></header>',
+        '<div class="line"><h1>{name}</h1><span class="pill">Draft</span></div>',
+        '<ul><li class="line"><a href="/">{name}</a><button>Copy</button></li></ul>',
+        '<div class="heading"><h1>{name}</h1></div>',
+        '<div class="selections"><label class="option"><span>{name}</span></label></div>',
+    ],
+)
+def test_a_long_name_without_a_place_to_break_fits_a_phone(page: Page, site: str, markup: str):
+    page.set_viewport_size(PHONE)
+
+    style(page, site, markup.format(name="street_scenes_" * 7), "main", "width")
+
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
