@@ -39,7 +39,8 @@ def operator_page(*methods: str) -> Callable[[View[Rest]], Guarded[Rest]]:
     """A view for operators that takes these methods. Redirects everybody else to the operators'
     sign-in page, which leads back.
 
-    A form that is sent twice is carried out once.
+    A form that is sent twice is carried out once. The second answer leads to where the first one
+    led; if that was no other page, to this page, which lists what was made.
     """
 
     def decorate(view: View[Rest]) -> Guarded[Rest]:
@@ -55,7 +56,7 @@ def operator_page(*methods: str) -> Callable[[View[Rest]], Guarded[Rest]]:
             response = carried_out_once(
                 request,
                 lambda: view(request, *args, **kwargs),  # type: ignore[arg-type]
-                otherwise="operator:activity",
+                otherwise=request.path if "GET" in methods else "operator:activity",
             )
             # Keys and balances must not remain in a browser's cache.
             response.headers["Cache-Control"] = "no-store"

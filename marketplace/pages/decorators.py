@@ -125,10 +125,10 @@ def carried_out_once(
         key = shared.once.key_of(request)
     if key is None:
         return view()
-    form = KeptForm(key, reverse(otherwise), again)
+    form = KeptForm(key, resolve_url(otherwise), again)
     while not form.is_new and (location := form.location()) and is_over(location):
         key = uuid5(key, location)
-        form = KeptForm(key, reverse(otherwise), again)
+        form = KeptForm(key, resolve_url(otherwise), again)
     return shared.once.carried_out_once(form, view)
 
 

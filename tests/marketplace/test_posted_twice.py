@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, reverse
 
 import shared.once
-from marketplace.models import Activity, Hit, SentForm
+from marketplace.models import Activity, Hit, SentForm, Worker
 from marketplace.pages import decorators
 from marketplace.services import accounts
 from marketplace.services.links import sign_in_url
@@ -181,6 +181,16 @@ def test_a_double_click_shows_a_sign_in_link(operator):
     answers = [operator.post(form.address, form.fields) for _ in range(2)]
 
     assert all("It signs the worker in" in answer.content.decode() for answer in answers)
+
+
+def test_a_double_click_that_creates_workers_shows_them(operator):
+    fields = {"names": "Ada", "country": "US", "approved": "0", "rate": "99"}
+    fields[shared.once.FIELD] = str(uuid4())
+
+    answers = [operator.post("/operator/workers", fields) for _ in range(2)]
+
+    assert answers[1].url == "/operator/workers"
+    assert Worker.objects.get().name == "Ada"
 
 
 def test_another_amount_after_going_back_is_paid_in_too(operator):
