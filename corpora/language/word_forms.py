@@ -1,6 +1,7 @@
 """Words for a class of objects in captions: its name in singular and plural."""
 
 import re
+import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,14 +47,19 @@ def plain_name(name: str) -> str:
 
 @cache
 def word_forms(name: str) -> tuple[str, ...]:
-    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`."""
+    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`. A name in another
+    script has no English plural."""
     plain = plain_name(name)
     folded = SHORTER.get(plain, plain)
-    if not folded or folded in PLURAL_ONLY:
+    if not folded or folded in PLURAL_ONLY or not _may_be_english(folded[-1]):
         return (folded,)
     singular = _singular(folded)
     plural = _english().plural_noun(singular) or singular
     return tuple(dict.fromkeys((singular, plural.lower())))
+
+
+def _may_be_english(character: str) -> bool:
+    return character.isascii() or unicodedata.name(character, "").startswith("LATIN")
 
 
 def _singular(name: str) -> str:

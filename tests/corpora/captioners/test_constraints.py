@@ -132,6 +132,11 @@ def test_boxes_without_an_area_do_not_overlap():
         ("skis", ("ski", "skis")),
         ("TV", ("tv", "tvs")),
         ("-in-law", ("in-law", "in-laws")),
+        ("Café", ("café", "cafés")),
+        ("Route 66", ("route 66", "route 66s")),
+        ("犬", ("犬",)),
+        ("Собака", ("собака",)),
+        ("कुत्ता", ("कुत्ता",)),
     ],
 )
 def test_words_of_a_class_are_its_singular_and_plural(name, forms):
