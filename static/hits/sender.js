@@ -135,7 +135,7 @@ export class Sender {
   restore() {
     const { fields } = this.draft;
     if (this.isTouched || !fill(this.form, fields)) return;
-    this.status.value = this.texts.restored;
+    if (!this.isOver) this.status.value = this.texts.restored;
     this.form.dispatchEvent(new CustomEvent("restored", { detail: fields }));
   }
 

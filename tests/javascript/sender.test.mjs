@@ -72,3 +72,16 @@ test("the time that ends while an answer is refused is over after it", (context)
   assert.equal(sender.status.value, "Time is over.");
   assert.equal(sender.button.disabled, true);
 });
+
+test("a draft that comes back after the time is over is there, and so is the message", (context) => {
+  const { sender } = checking(context);
+  const field = { name: "text", value: "", type: "textarea" };
+  Object.assign(sender.form, { elements: { text: field }, dispatchEvent: () => {} });
+  sender.draft = { fields: { text: "A dog." } };
+  sender.endTime();
+
+  sender.restore();
+
+  assert.equal(field.value, "A dog.");
+  assert.equal(sender.status.value, "Time is over.");
+});
