@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -19,6 +20,7 @@ from marketplace.models import Worker
 from marketplace.pages.decorators import (
     WorkerRequest,
     account_required,
+    carried_out_once,
     get_or_post,
     see_other,
     worker_required,
@@ -165,8 +167,12 @@ def profile(request: WorkerRequest) -> HttpResponse:
 
 @require_POST
 @worker_required
-def set_country(request: WorkerRequest) -> HttpResponse:
+def set_country(request: WorkerRequest) -> HttpResponseBase:
     """Set the worker's country. It can be set only once."""
+    return carried_out_once(request, lambda: _set_country(request), otherwise="profile")
+
+
+def _set_country(request: WorkerRequest) -> HttpResponse:
     try:
         accounts.state_country(worker=request.worker, country=request.POST.get("country", ""))
     except AccountRefused as error:

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -13,7 +14,7 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.pages.decorators import WorkerRequest, see_other, worker_required
+from marketplace.pages.decorators import WorkerRequest, carried_out_once, see_other, worker_required
 from marketplace.pages.frames import FORM_MEDIA, form_rows
 from marketplace.questions import answers, forms
 from marketplace.questions.documents import FormQuestion, parse_question
@@ -90,8 +91,12 @@ def _test(qualification_type: QualificationType) -> FormQuestion:
 
 @require_POST
 @worker_required
-def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
+def ask(request: WorkerRequest, public_id: str) -> HttpResponseBase:
     """Request the qualification, or begin its test."""
+    return carried_out_once(request, lambda: _ask(request, public_id), otherwise="groups")
+
+
+def _ask(request: WorkerRequest, public_id: str) -> HttpResponse:
     qualification_type = _find(public_id)
     try:
         made = qualification_types.request_qualification(
@@ -109,8 +114,12 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
 
 @require_POST
 @worker_required
-def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
+def hand_in(request: WorkerRequest, public_id: str) -> HttpResponseBase:
     """Submit the answers to the test."""
+    return carried_out_once(request, lambda: _hand_in(request, public_id), otherwise="groups")
+
+
+def _hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     qualification_type = _find(public_id)
     last = _last_request(request, qualification_type)
     here = request.path.removesuffix("/test")

@@ -5,6 +5,7 @@ VALUES.
 """
 
 from collections import Counter
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -15,10 +16,12 @@ from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, reverse
 
 import shared.once
+from marketplace import clock
 from marketplace.models import Activity, Hit, SentForm, Worker
 from marketplace.pages import decorators
 from marketplace.services import accounts
 from marketplace.services.links import sign_in_url
+from marketplace.services.qualification_types import create_qualification_type
 from tests.marketplace.factories import (
     NOON,
     make_hit,
@@ -28,6 +31,7 @@ from tests.marketplace.factories import (
     make_worker,
 )
 from tests.marketplace.people import join, make_group, make_offer
+from tests.marketplace.questions import forms as questions
 from tests.rubbish import FORM, RUBBISH, PageForm, filled_in, forms_of, query, urlencoded
 
 pytestmark = pytest.mark.django_db
@@ -251,3 +255,25 @@ def test_an_unanswered_form_leads_to_the_queue_of_the_worker(rf, monkeypatch):
 
 def fail():
     raise AssertionError("carried out twice")
+
+
+def test_a_worker_who_clicks_twice_reads_of_no_refusal():
+    tested = create_qualification_type(
+        requester=make_requester(), name="Knows animals", description="d", at=clock.now(),
+        test=questions.form(questions.CHOICE), test_duration=timedelta(hours=1),
+    )  # fmt: skip
+    client, there = Client(), f"/qualifications/{tested.public_id}"
+    client.get("/" + sign_in_url(make_worker()).split("/", 3)[3])
+
+    for page, action, given in (
+        ("/profile", "/profile/country", {"country": "NL"}),
+        (there, f"{there}/request", {}),
+        (there, f"{there}/test", {"animal": "dog"}),
+    ):
+        forms = forms_of(client.get(page).content.decode(), page)
+        [form] = [each for each in forms if each.address == action]
+        fields = {name: values[0] for name, values in form.fields.items() if values} | given
+        first, second = client.post(action, fields), client.post(action, fields)
+
+        assert first.status_code == second.status_code == 303
+        assert "already" not in client.get(page).content.decode()
