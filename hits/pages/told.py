@@ -20,11 +20,10 @@ from annotate.models import Campaign, Response, Worker
 from hits.models import AssignmentStatus
 from hits.mturk.endpoints import endpoint_of
 from hits.pages.task_page.page import common, framed
-from hits.services.messages import discarded, told_url, told_worker
+from hits.services.messages import appeal_from_page, discarded, told_url, told_worker
 from qualcontrol.models import Appeal, Verdict
 from qualcontrol.pages.forms import AppealForm
 from qualcontrol.services.errors import CannotAppeal
-from qualcontrol.services.exclusions import record_appeal
 
 MOST_SHOWN = 100
 
@@ -36,26 +35,25 @@ def told(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a worker's discarded answers with the reasons, and the exclusion, or store an appeal."""
     campaign = get_object_or_404(Campaign, slug=slug)
     try:
-        worker = told_worker(campaign, request.GET.get("key", ""))
+        with in_language(campaign.config.language):
+            response = _told(request, campaign, request.GET.get("key", ""))
     except Worker.DoesNotExist as error:
         raise Http404("There is no such page.") from error
-    with in_language(campaign.config.language):
-        form = AppealForm(posted(request))
-        if form.is_valid():
-            # The page shows if there is an appeal already, or if the exclusion has ended.
-            with suppress(CannotAppeal):
-                record_appeal(
-                    campaign=campaign,
-                    worker=worker,
-                    text=form.cleaned_data["text"],
-                    actor=None,
-                    at=timezone.now(),
-                )
-            return redirect(told_url(campaign, worker))
-        context = {**_context(campaign, worker), "form": form}
-        status = 422 if form.errors else 200
-        response = render(request, "hits/told.html", context, status=status)
     return framed(response, endpoint_of(campaign.endpoint))
+
+
+def _told(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
+    worker = told_worker(campaign, key)
+    form = AppealForm(posted(request))
+    if form.is_valid():
+        # The page shows if there is an appeal already, or if the exclusion has ended.
+        with suppress(CannotAppeal):
+            text = form.cleaned_data["text"]
+            appeal_from_page(campaign=campaign, key=key, text=text, at=timezone.now())
+        return redirect(told_url(campaign, worker))
+    context = {**_context(campaign, worker), "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "hits/told.html", context, status=status)
 
 
 def _context(campaign: Campaign, worker: Worker) -> dict[str, Any]:

@@ -26,8 +26,10 @@ from annotate.models import Campaign, Response, ResponseStatus, Worker
 from corpora.errors import DomainError
 from hits.models import TOLD_AFTER, MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
 from hits.models.hits import DECIDED
+from hits.services.accounts import ERASED
 from qualcontrol.models import Verdict
-from qualcontrol.services.locks import lock_workers
+from qualcontrol.services.exclusions import record_appeal
+from qualcontrol.services.locks import lock_worker, lock_workers
 
 # The marketplace's limits.
 MOST_SUBJECT, MOST_TEXT = 200, 4096
@@ -170,14 +172,24 @@ def told_url(campaign: Campaign, worker: Worker) -> str:
 
 
 def told_worker(campaign: Campaign, key: str) -> Worker:
-    """The worker whose page the key opens; raises Worker.DoesNotExist."""
+    """The worker whose page the key opens, until their data is erased; raises
+    Worker.DoesNotExist."""
     try:
         signed_for, worker = signing.Signer(salt=SALT).unsign_object(key)
     except (signing.BadSignature, TypeError, ValueError) as error:
         raise Worker.DoesNotExist from error
     if signed_for != campaign.pk or not campaign.config.review.tells_workers:
         raise Worker.DoesNotExist
-    return Worker.objects.get(pk=worker)
+    return Worker.objects.exclude(account__marketplace_id__startswith=ERASED).get(pk=worker)
+
+
+@transaction.atomic
+def appeal_from_page(*, campaign: Campaign, key: str, text: str, at: datetime) -> None:
+    """Store the appeal of the worker whose page the key opens. Raises Worker.DoesNotExist,
+    CannotAppeal."""
+    lock_worker(told_worker(campaign, key))
+    worker = told_worker(campaign, key)
+    record_appeal(campaign=campaign, worker=worker, text=text, actor=None, at=at)
 
 
 def discarded(campaign: Campaign) -> QuerySet[Response]:

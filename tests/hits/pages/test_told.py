@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from annotate.kinds import KINDS
 from annotate.models import Caption, Response, Task
 from annotate.services.responses import withdraw
-from hits.models import TOLD_AFTER, AssignmentStatus, WorkerMessage
+from hits.models import TOLD_AFTER, AssignmentStatus, WorkerAccount, WorkerMessage
+from hits.services.accounts import ERASED
 from hits.services.messages import tell_workers, told_url
 from hits.services.payments import lose
 from qualcontrol.models import Appeal
@@ -211,6 +212,28 @@ def test_an_appeal_that_the_text_area_lets_through_is_stored_and_others_are_kept
         assert answer.status_code == 422
         assert area["aria-invalid"] == "true"
         assert area.text == text
+
+
+@pytest.mark.parametrize("is_during_the_post", [False, True])
+def test_nothing_is_shown_or_stored_once_the_workers_data_is_erased(
+    client, campaign, worker, monkeypatch, is_during_the_post
+):
+    respond(campaign, worker, "Swept away")
+    exclude_worker(campaign=campaign, worker=worker, reason="copies", actor=None, at=NOON)
+    parts = urlsplit(told_url(campaign, worker))
+
+    def erase(_worker=None):
+        WorkerAccount.objects.filter(worker=worker).update(marketplace_id=f"{ERASED}1")
+
+    if is_during_the_post:
+        monkeypatch.setattr("hits.services.messages.lock_worker", erase)
+    else:
+        erase()
+        assert client.get(f"{parts.path}?{parts.query}").status_code == 404
+    answer = client.post(f"{parts.path}?{parts.query}", {"text": "I wrote it myself."})
+
+    assert answer.status_code == 404
+    assert not Appeal.objects.exists()
 
 
 @pytest.mark.parametrize("campaign", ["de"], indirect=True)
