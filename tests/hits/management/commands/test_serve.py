@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import requests
@@ -118,25 +119,40 @@ def test_a_site_on_another_port_knows_its_address(tmp_path):
     assert answer.status_code == 200
 
 
-def test_commands_in_another_terminal_find_the_sites_on_other_ports(tmp_path):
-    site, marketplace = free_port(), free_port()
-    process = serve(tmp_path, "--own", "--port", str(site), "--marketplace-port", str(marketplace))
+class Served(NamedTuple):
+    """A `serve` on databases of its own, and what it said until both sites had started."""
+
+    folder: Path
+    site: int
+    marketplace: int
+    process: "subprocess.Popen[str]"
+    said: str
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    folder, site, marketplace = tmp_path_factory.mktemp("own"), free_port(), free_port()
+    process = serve(folder, "--own", "--port", str(site), "--marketplace-port", str(marketplace))
     try:
-        said = told(process, "Stop with Ctrl-C")
-        file = tmp_path / "environment.sh"
-        command = f". {file} && {sys.executable} manage.py"
-        worker = run_in_shell(f"{command} marketplace_worker ann --json")
-        link = json.loads(worker)["sign_in_url"]
-        found = run_in_shell(f"{command} shell --no-imports -c {shlex.quote(ASKED)}")
-        answer = requests.get(link, timeout=PATIENCE)
+        yield Served(folder, site, marketplace, process, told(process, "Stop with Ctrl-C"))
     finally:
         ended(process)
 
-    assert f"first run this: . {file}\n" in said
+
+def test_commands_in_another_terminal_find_the_sites_on_other_ports(served):
+    file = served.folder / "environment.sh"
+    command = f". {file} && {sys.executable} manage.py"
+
+    worker = run_in_shell(f"{command} marketplace_worker ann --json")
+    link = json.loads(worker)["sign_in_url"]
+    found = run_in_shell(f"{command} shell --no-imports -c {shlex.quote(ASKED)}")
+    answer = requests.get(link, timeout=PATIENCE)
+
+    assert f"first run this: . {file}\n" in served.said
     assert file.stat().st_mode & 0o777 == 0o600
-    assert link.startswith(f"http://127.0.0.1:{marketplace}/")
+    assert link.startswith(f"http://127.0.0.1:{served.marketplace}/")
     assert answer.ok
-    assert found.split() == [f"http://127.0.0.1:{site}", "10000.00"]
+    assert found.split() == [f"http://127.0.0.1:{served.site}", "10000.00"]
 
 
 # The site's address, and the balance of its requester at the marketplace.
@@ -169,22 +185,16 @@ def test_a_process_that_ended_is_started_again_and_not_for_ever(tmp_path, monkey
     assert len((tmp_path / "log").read_text().splitlines()) == 2
 
 
-def test_killing_a_process_stops_neither_site(tmp_path):
-    site, marketplace = free_port(), free_port()
-    process = serve(tmp_path, "--own", "--port", str(site), "--marketplace-port", str(marketplace))
-    try:
-        told(process, "Stop with Ctrl-C")
-        for name, command in (("worker", "work_jobs"), ("site", "--site-only")):
-            os.kill(child_of(process.pid, command), signal.SIGKILL)
-            assert f"The {name} stopped unexpectedly and was started again." in told(
-                process, "started again"
-            )
-        answers = [
-            answer_of(f"http://127.0.0.1:{site}/sign-in/"),
-            answer_of(f"http://127.0.0.1:{marketplace}/healthz"),
-        ]
-    finally:
-        ended(process)
+def test_killing_a_process_stops_neither_site(served):
+    for name, command in (("worker", "work_jobs"), ("site", "--site-only")):
+        os.kill(child_of(served.process.pid, command), signal.SIGKILL)
+        assert f"The {name} stopped unexpectedly and was started again." in told(
+            served.process, "started again"
+        )
+    answers = [
+        answer_of(f"http://127.0.0.1:{served.site}/sign-in/"),
+        answer_of(f"http://127.0.0.1:{served.marketplace}/healthz"),
+    ]
 
     assert answers == [200, 200]
 
