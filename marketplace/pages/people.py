@@ -404,7 +404,13 @@ def task(request: WorkerRequest, assignment_id: str) -> HttpResponse:
 
 @require_POST
 @member_required
-def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponseBase:
+    return carried_out_once(
+        request, lambda: _give_back(request, assignment_id), otherwise="people_home"
+    )
+
+
+def _give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     assignment = _own_task(request, assignment_id)
     try:
         assignments.give_back(assignment=assignment, at=clock.now())

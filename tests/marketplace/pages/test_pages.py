@@ -203,6 +203,22 @@ def test_earnings_add_up(worker):
     assert "Careful work" in text
 
 
+@pytest.mark.parametrize("page", ["/queue", "/assignments/{}"])
+def test_a_double_click_returns_a_hit_once(worker, hit_type, page):
+    taken, client = accepted(worker, hit_type), browser(worker)
+    form = BeautifulSoup(client.get(page.format(taken.public_id)).content, "lxml").select_one(
+        'form[action$="/return"]'
+    )
+    fields = {each["name"]: each["value"] for each in form.select("input")}
+
+    for _ in range(2):
+        assert client.post(form["action"], fields).url == "/"
+
+    told = client.get("/").content.decode()
+    assert "HIT returned" in told
+    assert "cannot be returned" not in told
+
+
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_a_worker_sees_the_reward_of_the_work_if_the_hit_has_another_since(
     worker, hit_type, is_approved
