@@ -38,8 +38,8 @@ VALUES = {
 }
 # Rows that say what happened, or belong to the session: not what a form makes.
 NOT_COUNTED = {IdempotencyKey._meta.db_table, Session._meta.db_table}
-# Routes of forms that the values above do not fit: they need files, codes or further rows. Each has
-# its own test.
+# Routes of forms that the values above do not fit: they need files, secrets or further rows. Each
+# has its own test.
 NOT_FILLED_IN = {
     "account:password",
     "account:second_factor",
@@ -52,6 +52,7 @@ NOT_FILLED_IN = {
     "images:import",
     "leaderboard:challenge",
     "leaderboard:new",
+    "notices:notices",
     "qualcontrol:gold",
     "qualcontrol:judge",
     "qualcontrol:releases",

@@ -56,7 +56,9 @@ def test_another_address_needs_the_password(client, user):
 
         user.refresh_from_db()
         assert user.email == email
+    before = NoticeChoice.objects.count()
     assert client.post("/account/notices/", {"email": "new@lab.example"}).status_code == 302
+    assert NoticeChoice.objects.count() == before
 
 
 @pytest.mark.parametrize("fields", [{"email": "no address"}, {"email": "", "kinds": ["nothing"]}])
