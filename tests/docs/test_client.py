@@ -13,6 +13,7 @@ import pytest
 from PIL import Image as Picture
 
 from hits.local import Installation, child, manage, marketplace_running, site_running
+from hits.management.commands.serve import WORKER
 from tests.hits.marketplace_process import NotOffered, WorkerSession
 from tests.servers import PATIENCE, free_port
 from tests.services.captioning import caption_one
@@ -88,16 +89,14 @@ def started(folder: Path, stack: ExitStack) -> tuple[Installation, dict[str, str
     environment = {
         **places.environment(),
         "API_READS_PER_MINUTE": "0",
+        "SYNC_SECONDS": "1",
     }
-    manage(["migrate", "--verbosity", "0"], environment)
     manage(["first_admin"], environment)
     stack.enter_context(marketplace_running(places, environment))
     environment |= places.keys(environment)
     stack.enter_context(site_running(places, environment))
-    for command in ("sync", "work_jobs"):
-        arguments = [command, "--watch", "1"]
-        log = places.logs / f"{command}.log"
-        stack.enter_context(child(command, arguments, log=log, environment=environment))
+    log = places.logs / "worker.log"
+    stack.enter_context(child("worker", WORKER, log=log, environment=environment))
     return places, environment
 
 
