@@ -527,9 +527,12 @@ from django.core.management import call_command
 import django
 django.setup()
 import config.urls
-from annotate.exports.formats import FORMATS
-for name, folder in zip(sys.argv[2:], range(9)):
-    call_command("export", "v1", "--format", name, "--out", f"{sys.argv[1]}/{name}")
+from django.core.management.base import CommandError
+for name in sys.argv[2:]:
+    try:
+        call_command("export", "v1", "--format", name, "--out", f"{sys.argv[1]}/{name}")
+    except CommandError as error:
+        print(f"{name}: {error}", file=sys.stderr)
 """
 
 
@@ -542,27 +545,25 @@ def test_only_parquet_and_croissant_need_an_optional_package(release, tmp_path, 
     with connection.cursor() as cursor:
         cursor.execute("VACUUM INTO %s", [str(copy)])
 
-    def run(*formats):
-        return subprocess.run(
-            [sys.executable, "-c", WITHOUT_PACKAGES, str(tmp_path), *formats],
-            env={
-                **os.environ,
-                "DJANGO_SETTINGS_MODULE": "config.settings",
-                "DATABASE_URL": f"sqlite:///{copy}",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PACKAGES, str(tmp_path), *FORMATS],
+        env={
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": f"sqlite:///{copy}",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
-    plain = run("coco", "jsonl", "csv")
-    parquet, croissant = run("parquet"), run("croissant")
-
-    assert plain.returncode == 0, plain.stderr
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "jsonl" / "metadata.jsonl").exists()
-    for done in (parquet, croissant):
-        assert "needs pyarrow, which is not installed" in done.stderr
-        assert "pip install pyarrow" in done.stderr
+    refusals = done.stderr.splitlines()
+    assert [line.partition(":")[0] for line in refusals] == ["parquet", "croissant"]
+    for line in refusals:
+        assert "needs pyarrow, which is not installed" in line
+        assert "pip install pyarrow" in line
     assert not (tmp_path / "parquet").exists()
 
 
