@@ -85,6 +85,7 @@ PARTS = {
     "rights": Part(
         ["accounts/models.py", "accounts/rights.py", "accounts/services/teams.py"],
         [
+            "tests/accounts/management",
             "tests/accounts/services",
             "tests/accounts/pages",
             "tests/accounts/test_rights.py",

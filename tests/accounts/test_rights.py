@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Right, TeamRole
-from accounts.rights import teams_with
+from accounts.rights import CHOSEN_TEAM, current_team, teams_with
 from accounts.services.teams import add_member
 from tests.factories import NOON, TeamFactory, UserFactory
 
@@ -19,3 +19,16 @@ def test_a_user_may_change_the_teams_of_their_roles_and_an_operator_every_team(r
 
     assert list(teams_with(request, Right.MANAGE)) == [team]
     assert {team, shown, other} <= set(teams_with(by_operator, Right.MANAGE))
+
+
+def test_the_chosen_team_is_one_of_the_users_and_for_an_operator_any(rf):
+    own, other = TeamFactory.create_batch(2)
+    member, operator = UserFactory(team=own), UserFactory(team=own, is_superuser=True)
+
+    def seen_by(user, chosen):
+        request = rf.get("/")
+        request.user, request.session = user, {CHOSEN_TEAM: chosen.pk}
+        return current_team(request)
+
+    assert seen_by(member, other) == own
+    assert seen_by(operator, other) == other

@@ -66,12 +66,14 @@ def test_an_invitation_ends_with_the_right_of_its_creator_to_invite(team, ada):
     texts = [invited(team, actor)[1] for actor in (removed, demoted, closed)]
     _, of_operator = invited(team, operator)
     teams.remove_member(member=removed.memberships.get(), actor=ada, at=NOON)
+    # The right in another team does not count.
+    teams.add_member(team=TeamFactory(), user=removed, role=TeamRole.RESEARCHER, at=NOON)
     teams.change_role(member=demoted.memberships.get(), role=TeamRole.REVIEWER, actor=ada, at=NOON)
     User.objects.filter(pk=closed.pk).update(is_active=False)
 
     for text in texts:
         with pytest.raises(InvitationRefused):
-            teams.accept_invitation(text=text, user=removed, at=NOON)
+            teams.accept_invitation(text=text, user=UserFactory(team=False), at=NOON)
     assert team.invitations.open(NOON).count() == 1
     assert teams.accept_invitation(text=of_operator, user=UserFactory(team=False), at=NOON)
 

@@ -20,7 +20,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.reconcile.settle import settle
 from hits.services.bonuses import Wish, plan_bonuses
 from hits.services.messages import plan_message
-from hits.services.payments import ask_for_rejection, take_up
+from hits.services.payments import ask_for_rejection, record_decision, take_up
 from hits.services.syncs import ask_for_sync
 from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory, make_campaign
@@ -121,6 +121,26 @@ def test_a_payment_whose_outcome_is_unknown_is_not_rejected_and_is_made_once(cam
     assert set(statuses_there(campaign)) == {"Approved"}
     assert {each.status for each in assignments()} == {APPROVED}
     assert not Assignment.objects.exclude(deciding="").exists()
+
+
+def test_a_payment_that_another_reconciler_has_made_and_recorded_is_no_problem(
+    campaign, monkeypatch
+):
+    first, *_ = assignments()
+
+    def pay_first(number: int) -> None:
+        if number == 1:
+            marketplace_of(campaign).approve(first.assignment_id)
+            first.refresh_from_db()  # with the decision that was stored before the call
+            record_decision(assignment=first, at=timezone.now())
+
+    before_call(monkeypatch, "approve_assignment", pay_first)
+
+    done = reconcile(campaign)
+
+    assert (done.error, done.approved) == ("", 2)
+    assert not SyncProblem.objects.exists()
+    assert set(statuses_there(campaign)) == {"Approved"}
 
 
 def test_a_stored_decision_is_carried_out_although_the_clock_was_set_back(campaign):

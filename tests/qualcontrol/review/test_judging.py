@@ -293,8 +293,11 @@ def test_a_request_holds_a_release_up_and_waits_for_review(pilot, responses, ask
 
     judge(responses[0], "GOOD", other)
     assert open_questions(pilot) == ["1 response needs another reviewer's judgement"]
+    ask(responses[1], asker)
+    assert open_questions(pilot) == ["2 responses need another reviewer's judgement"]
 
-    judge(responses[0], "GOOD", asker)
+    for response, reviewer in ((0, asker), (1, other), (1, asker)):
+        judge(responses[response], "GOOD", reviewer)
     assert open_questions(pilot) == []
     assert steps_of_reviewers(pilot.team) == []
 

@@ -166,8 +166,9 @@ def test_a_release_says_how_its_texts_came_and_what_spot_checks_say(campaign):
     SpotCheckFactory(response=first, is_random=True)
     judge(first, "GOOD")
 
-    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
+    release = Release.objects.get()
     assert release.context["writing"] == {
         "typed": 0.2667,
         "pasted": 0.0667,
