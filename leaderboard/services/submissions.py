@@ -201,6 +201,7 @@ def create_submitter(
 
     `address` is the digest of the network address of a person who signed up.
     """
+    team = team.strip()
     try:
         User(username=name, password="-").clean_fields()
         Submitter(team=team).clean_fields(exclude=["user", "created_at"])

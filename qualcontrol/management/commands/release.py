@@ -51,7 +51,7 @@ class Command(DomainCommand):
             "--hidden-share",
             type=float,
             metavar="SHARE",
-            help="the same for a share of the images, from 0 to 1, drawn with the seed",
+            help="the same for a share of the images, above 0 and up to 1, drawn with the seed",
         )
         parser.add_argument(
             "--domains",

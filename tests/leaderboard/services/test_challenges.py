@@ -270,6 +270,7 @@ def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
         (["create_submitter", ""], "cannot be blank"),
         (["create_submitter", "a b"], "Enter a valid username"),
         (["create_submitter", "ada", "--team", "x" * 101], "at most 100 characters"),
+        (["create_submitter", "ada", "--team", " "], "cannot be blank"),
         (
             [
                 "create_challenge",
