@@ -170,6 +170,7 @@ def test_no_campaign_is_made_if_one_of_them_cannot_be(members):
 def test_one_release_has_the_captions_of_all_languages(complete, tmp_path):
     release = together(complete[1])
 
+    assert release.campaign == complete[0]
     out = exported("street-v1", tmp_path / "o")
     files = {name: json.loads(text) for name, text in out.items() if name.endswith(".json")}
     captions, baseline = files["captions.json"], files["baseline.json"]

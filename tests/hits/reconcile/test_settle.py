@@ -123,8 +123,9 @@ def test_a_payment_whose_outcome_is_unknown_is_not_rejected_and_is_made_once(cam
     assert not Assignment.objects.exclude(deciding="").exists()
 
 
-def test_a_payment_that_another_reconciler_has_made_and_recorded_is_no_problem(
-    campaign, monkeypatch
+@pytest.mark.parametrize(("is_recorded", "approved"), [(True, 2), (False, 3)])
+def test_a_payment_that_another_reconciler_has_just_made_is_no_problem(
+    campaign, monkeypatch, is_recorded, approved
 ):
     first, *_ = assignments()
 
@@ -132,13 +133,15 @@ def test_a_payment_that_another_reconciler_has_made_and_recorded_is_no_problem(
         if number == 1:
             marketplace_of(campaign).approve(first.assignment_id)
             first.refresh_from_db()  # with the decision that was stored before the call
-            record_decision(assignment=first, at=timezone.now())
+            if is_recorded:
+                record_decision(assignment=first, at=timezone.now())
 
     before_call(monkeypatch, "approve_assignment", pay_first)
 
     done = reconcile(campaign)
 
-    assert (done.error, done.approved) == ("", 2)
+    assert (done.error, done.approved) == ("", approved)
+    assert {each.status for each in assignments()} == {APPROVED}
     assert not SyncProblem.objects.exists()
     assert set(statuses_there(campaign)) == {"Approved"}
 
@@ -325,6 +328,16 @@ def test_bonuses_end_when_the_time_of_payments_is_over(campaign):
 
     assert at_once.has_more_to_pay
     assert Bonus.objects.unsent().count() == 3
+
+
+def test_a_sync_sends_the_bonuses_of_its_campaign_alone(campaign):
+    plan_thanks(campaign)
+
+    reconcile(make_campaign(tasks=1))
+    assert Bonus.objects.unsent().count() == 3
+
+    reconcile(campaign)
+    assert not Bonus.objects.unsent().exists()
 
 
 def test_bonuses_do_not_wait_for_approvals_that_fail(campaign, monkeypatch):
