@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -20,8 +19,8 @@ from marketplace.models import Worker
 from marketplace.pages.decorators import (
     WorkerRequest,
     account_required,
-    carried_out_once,
     get_or_post,
+    once,
     see_other,
     worker_required,
 )
@@ -167,12 +166,9 @@ def profile(request: WorkerRequest) -> HttpResponse:
 
 @require_POST
 @worker_required
-def set_country(request: WorkerRequest) -> HttpResponseBase:
+@once(otherwise="profile")
+def set_country(request: WorkerRequest) -> HttpResponse:
     """Set the worker's country. It can be set only once."""
-    return carried_out_once(request, lambda: _set_country(request), otherwise="profile")
-
-
-def _set_country(request: WorkerRequest) -> HttpResponse:
     try:
         accounts.state_country(worker=request.worker, country=request.POST.get("country", ""))
     except AccountRefused as error:

@@ -132,6 +132,23 @@ def carried_out_once(
     return shared.once.carried_out_once(form, view)
 
 
+def once(*, otherwise: str) -> Callable[[View[Rest]], View[Rest]]:
+    """A decorator of views whose form is `carried_out_once`."""
+
+    def decorate(view: View[Rest]) -> View[Rest]:
+        @wraps(view)
+        def wrapped(
+            request: WorkerRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            return carried_out_once(
+                request, lambda: view(request, *args, **kwargs), otherwise=otherwise
+            )
+
+        return wrapped
+
+    return decorate
+
+
 class KeptForm(shared.once.SentForm):
     """A form whose key is stored in its own row."""
 

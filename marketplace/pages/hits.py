@@ -34,6 +34,7 @@ from marketplace.models import (
 from marketplace.pages.decorators import (
     WorkerRequest,
     carried_out_once,
+    once,
     scope_required,
     see_other,
     worker_required,
@@ -343,11 +344,8 @@ def auto_accept(request: WorkerRequest) -> HttpResponse:
 
 @require_POST
 @scope_required
-def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponseBase:
-    return carried_out_once(request, lambda: _give_back(request, assignment_id), otherwise="groups")
-
-
-def _give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+@once(otherwise="groups")
+def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     assignment = _own(request, queries.assignment_of_page(assignment_id))
     participation = _participation(request, assignment)
     try:

@@ -48,6 +48,7 @@ from marketplace.pages.decorators import (
     carried_out_once,
     get_or_post,
     member_required,
+    once,
     see_other,
 )
 from marketplace.pages.frames import frame_of
@@ -404,13 +405,8 @@ def task(request: WorkerRequest, assignment_id: str) -> HttpResponse:
 
 @require_POST
 @member_required
-def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponseBase:
-    return carried_out_once(
-        request, lambda: _give_back(request, assignment_id), otherwise="people_home"
-    )
-
-
-def _give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+@once(otherwise="people_home")
+def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     assignment = _own_task(request, assignment_id)
     try:
         assignments.give_back(assignment=assignment, at=clock.now())

@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -14,7 +13,7 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.pages.decorators import WorkerRequest, carried_out_once, see_other, worker_required
+from marketplace.pages.decorators import WorkerRequest, once, see_other, worker_required
 from marketplace.pages.frames import FORM_MEDIA, form_rows
 from marketplace.questions import answers, forms
 from marketplace.questions.documents import FormQuestion, parse_question
@@ -91,12 +90,9 @@ def _test(qualification_type: QualificationType) -> FormQuestion:
 
 @require_POST
 @worker_required
-def ask(request: WorkerRequest, public_id: str) -> HttpResponseBase:
+@once(otherwise="groups")
+def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
     """Request the qualification, or begin its test."""
-    return carried_out_once(request, lambda: _ask(request, public_id), otherwise="groups")
-
-
-def _ask(request: WorkerRequest, public_id: str) -> HttpResponse:
     qualification_type = _find(public_id)
     try:
         made = qualification_types.request_qualification(
@@ -114,12 +110,9 @@ def _ask(request: WorkerRequest, public_id: str) -> HttpResponse:
 
 @require_POST
 @worker_required
-def hand_in(request: WorkerRequest, public_id: str) -> HttpResponseBase:
+@once(otherwise="groups")
+def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     """Submit the answers to the test."""
-    return carried_out_once(request, lambda: _hand_in(request, public_id), otherwise="groups")
-
-
-def _hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     qualification_type = _find(public_id)
     last = _last_request(request, qualification_type)
     here = request.path.removesuffix("/test")

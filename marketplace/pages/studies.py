@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
@@ -25,7 +24,7 @@ from marketplace.extensions import extensions
 from marketplace.models import Participation, Study
 from marketplace.pages.decorators import (
     WorkerRequest,
-    carried_out_once,
+    once,
     scope_required,
     see_other,
 )
@@ -196,13 +195,9 @@ def _screening(participation: Participation) -> dict[str, object] | None:
 
 @require_POST
 @scope_required
-def screen(request: WorkerRequest, slug: str) -> HttpResponseBase:
-    """Take the participant's consent, or an answer to a question before the first HIT; of a double
-    click, one."""
-    return carried_out_once(request, lambda: _screen(request, slug), otherwise="groups")
-
-
-def _screen(request: WorkerRequest, slug: str) -> HttpResponse:
+@once(otherwise="groups")
+def screen(request: WorkerRequest, slug: str) -> HttpResponse:
+    """Take the participant's consent, or an answer to a question before the first HIT."""
     participation, at = _participation(request, slug), clock.now()
     if "consent" in request.POST:
         agrees = request.POST["consent"] == "yes"
