@@ -48,6 +48,7 @@ def shares_of(texts: Iterable[Characters]) -> dict[str, Any] | None:
     return {**groups, "ways": {way: round(share, 4) for way, share in mean.items() if share}}
 
 
-def in_words(shares: Mapping[str, float]) -> str:
-    """Shares from 0 to 1 for people, without those of 0: `92.1% typed, 7.9% pasted`."""
-    return ", ".join(f"{share:.1%} {name}" for name, share in shares.items() if share)
+def in_words(ways: Mapping[str, float]) -> str:
+    """The shares of `ways` for people, without those of 0: `92.1% typed, 7.9% pasted`. They are in
+    the order of `WAYS`, which PostgreSQL's JSON does not keep."""
+    return ", ".join(f"{ways[way]:.1%} {way}" for way in WAYS if ways.get(way))
