@@ -107,13 +107,16 @@ WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control, format (zero-width, direction marks), and halves of surrogate pairs. The groups keep
 # those that belong to the spelling: joiners between letters, marks or emoji (Persian, Sinhala,
-# families), at the end of a word in older Malayalam, and the tags of a region's flag. Without a
-# look behind, as in `static/hits/task.js`.
+# families), once if they are typed twice, at the end of a word in older Malayalam, and the tags of
+# a region's flag. Without a look behind, as in `static/hits/task.js`.
 _JOINED = r"[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]"
 _TAGS = r"[\U000E0030-\U000E0039\U000E0061-\U000E007A]{3,6}\U000E007F"
+_FORMAT = r"[\p{Cc}\p{Cf}\p{Cs}]"
+_OTHERS = rf"(?![\u200C\u200D]){_FORMAT}"
 INVISIBLE = regex.compile(
-    rf"({_JOINED}[\u200C\u200D](?={_JOINED})|\u0D4D\u200D|\U0001F3F4{_TAGS})"
-    r"|[\p{Cc}\p{Cf}\p{Cs}]"
+    rf"(\u0D4D\u200D|\U0001F3F4{_TAGS})"
+    rf"|({_JOINED})(?:{_OTHERS})*([\u200C\u200D])(?:\3|{_OTHERS})*(?={_JOINED})"
+    rf"|{_FORMAT}"
 )
 URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
 FEWEST_ITEMS, LONGEST_ITEM, FEWEST_MARKS = 4, 2, 2
@@ -159,7 +162,7 @@ def normalise(text: str) -> str:
     """
     spaced = WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
     hides = not spaced.isprintable()
-    visible: str = INVISIBLE.sub(lambda match: match[1] or "", spaced) if hides else spaced
+    visible: str = INVISIBLE.sub(r"\1\2\3", spaced) if hides else spaced
     # Removing a character can bring together two spaces, or two characters that compose.
     return text if visible == text else normalise(visible)
 

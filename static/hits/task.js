@@ -13,16 +13,24 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word" }) : null;
 
-// Invisible characters, which are removed, except for those in the group: joiners between letters,
-// marks or emoji, those of Malayalam's chillus, and the tags of a flag, as corpora/language/text.py
-// says it.
-const INVISIBLE =
-  /([\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}][\u200c\u200d](?=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])|\u0d4d\u200d|\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\p{Cc}\p{Cf}\p{Cs}]/gu;
+// Invisible characters, which are removed, except for those in the groups: the tags of a flag, the
+// joiners of Malayalam's chillus, and those between letters, marks or emoji, once if they are typed
+// twice, as corpora/language/text.py says it.
+const JOINED = String.raw`[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]`;
+const TAGS = String.raw`[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}`;
+const FORMAT = String.raw`[\p{Cc}\p{Cf}\p{Cs}]`;
+const OTHERS = String.raw`(?![\u200c\u200d])${FORMAT}`;
+const INVISIBLE = new RegExp(
+  String.raw`(\u0d4d\u200d|\u{1f3f4}${TAGS})` +
+    String.raw`|(${JOINED})(?:${OTHERS})*([\u200c\u200d])(?:\3|${OTHERS})*(?=${JOINED})` +
+    String.raw`|${FORMAT}`,
+  "gu",
+);
 
 /** A text as our server stores it. */
 export function normalised(text) {
   const spaced = text.normalize("NFC").replace(/(?:[\x1c-\x1f\x85]|(?!\ufeff)\s)+/gu, " ");
-  const visible = spaced.replace(/^ | $/g, "").replace(INVISIBLE, "$1");
+  const visible = spaced.replace(/^ | $/g, "").replace(INVISIBLE, "$1$2$3");
   return visible === text ? text : normalised(visible);
 }
 

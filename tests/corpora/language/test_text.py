@@ -41,6 +41,9 @@ def test_normalise_changes_nothing_the_second_time(text):
         ("👨‍👩‍👧‍👦, 🧑🏽‍🚀 and ❤️‍🔥", "👨‍👩‍👧‍👦, 🧑🏽‍🚀 and ❤️‍🔥"),
         ("\u200dfirst \u200c and last\u200d. 1\u200d2", "first and last. 12"),
         ("a\u200d\u200cb", "ab"),
+        # A joiner that is typed twice, or beside another invisible character.
+        ("می\u200c\u200cخواهم, می\u200c\u200f\u200cروم", "می\u200cخواهم, می\u200cروم"),
+        ("می\u200b\u200cخواهم 👩\u200d\u200d🚀", "می\u200cخواهم 👩\u200d🚀"),
         # The flag of Wales, tags without a flag, and a flag whose tags do not end.
         ("🏴󠁧󠁢󠁷󠁬󠁳󠁿 flies", "🏴󠁧󠁢󠁷󠁬󠁳󠁿 flies"),
         ("dog\U000e0067\U000e0062\U000e007f 🏴\U000e0067\U000e0062.", "dog 🏴."),
