@@ -206,7 +206,8 @@ def _range(picture: PIL.Image.Image) -> tuple[float, float]:
     if low == high == 0:
         return 0, 255
     for most in (1, 255) if picture.mode == "F" else (255,):
-        if low >= 0 and high <= most:
+        # Below, nothing would be lighter than black.
+        if low >= 0 and most / 255 <= high <= most:
             return 0, most
     return min(low, 0), max(high, 0)
 

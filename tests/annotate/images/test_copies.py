@@ -249,6 +249,7 @@ def deep(mode, highest):
         ("TIFF", "F", 1),
         ("TIFF", "F", 255),
         ("TIFF", "F", 1e6),
+        ("TIFF", "F", 1e-4),
         ("PNG", "I;16", 65_535),
     ],
 )
