@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from smtplib import SMTPResponseException
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from socket import gaierror
 
 import idna
@@ -147,9 +147,15 @@ def _ascii_domain(address: str) -> str:
 
 def _is_away(error: OSError) -> bool:
     """Whether the error says that nothing was sent, and that it may be tried later."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(_is_for_now(code) for code, _ in error.recipients.values())
     if isinstance(error, SMTPResponseException):
-        return 400 <= error.smtp_code < 500
+        return _is_for_now(error.smtp_code)
     return isinstance(error, MailServerAway | ConnectionRefusedError | gaierror)
+
+
+def _is_for_now(code: int) -> bool:
+    return 400 <= code < 500
 
 
 def waiting() -> QuerySet[MailInvitation]:

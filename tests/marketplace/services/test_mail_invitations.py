@@ -2,7 +2,7 @@
 
 import socket
 from datetime import timedelta
-from smtplib import SMTPDataError, SMTPServerDisconnected
+from smtplib import SMTPDataError, SMTPRecipientsRefused, SMTPServerDisconnected
 
 import pytest
 from django.core import mail
@@ -183,14 +183,23 @@ def test_invitations_wait_while_the_mail_server_is_away(operator, mail_server, s
     assert not MailInvitation.objects.exclude(problem="").exists()
 
 
-@pytest.mark.parametrize(("code", "waits"), [(451, True), (554, False)])
-def test_an_invitation_that_is_refused_for_now_waits_behind_the_others(code, waits):
+@pytest.mark.parametrize(
+    ("error", "waits"),
+    [
+        (SMTPDataError(451, b"no"), True),
+        (SMTPDataError(554, b"no"), False),
+        # As a server answers whose own database is away, and one that does not know the person.
+        (SMTPRecipientsRefused({"mia@university.example": (451, b"no")}), True),
+        (SMTPRecipientsRefused({"mia@university.example": (550, b"no")}), False),
+    ],
+)
+def test_an_invitation_that_is_refused_for_now_waits_behind_the_others(error, waits):
     invite(make_group())
     at, sent = clock.now(), []
 
     def post(invitation):
         if invitation.address.startswith("mia"):
-            raise SMTPDataError(code, b"no")
+            raise error
         sent.append(invitation.address)
 
     for minutes in (0, 2, 2, 4, 4):
