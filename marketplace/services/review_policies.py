@@ -121,9 +121,17 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
         _extend(hit, policy, ReviewLevel.ASSIGNMENT, at)
 
 
+@transaction.atomic
 def _score_hit(hit: Hit, policy: Policy, at: datetime) -> None:
+    """Store the scores together with what follows from them: a rejected assignment may not count
+    when the HIT is scored again, and the other ones would have other scores."""
+    # First and in order, as other decisions on the assignments do. Later ones are scored later.
+    theirs = Worker.objects.filter(pk__in=_submitted(hit).order_by().values("worker"))
+    workers = list(theirs.select_for_update(no_key=True).order_by("pk"))
     counted = [
-        assignment for assignment in _submitted(hit) if not _is_disregarded(hit, assignment, policy)
+        assignment
+        for assignment in _submitted(hit).filter(worker__in=workers)
+        if not _is_disregarded(hit, assignment, policy)
     ]
     plurality = find_plurality(
         policy.values("QuestionIds"),

@@ -274,9 +274,9 @@ def test_levels_that_are_named_many_times_can_be_read_in_pages(marketplace, clie
     assert len(page["HITReviewReport"]["ReviewResults"]) == 1
 
 
-def submit_animal(hit: Hit) -> Assignment:
+def submit_animal(hit: Hit, animal: str = "cat", place: str = "park") -> Assignment:
     assignment = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
-    document = build([("animal", ["cat"])])
+    document = build([("animal", [animal]), ("place", [place])])
     assignments.submit(assignment=assignment, answer=document, at=NOON)
     return assignment
 
@@ -318,6 +318,42 @@ def test_a_process_that_is_killed_before_the_action_loses_no_decision(monkeypatc
     actions = ReviewAction.objects.order_by("pk").values_list("name", "status")
     assert list(actions) == [("reject", "Succeeded"), ("extend", "Succeeded")]
     assert ReviewResult.objects.filter(key="KnownAnswerScore").count() == 1
+
+
+@pytest.mark.django_db
+def test_a_process_that_is_killed_between_two_rejections_changes_no_score(monkeypatch):
+    """Without the first rejected assignment, the second one would agree with all that count."""
+    policy = {
+        "PolicyName": "SimplePlurality/2011-09-01",
+        "Parameters": [
+            {"Key": "QuestionIds", "Values": ["animal", "place"]},
+            *parameters(
+                QuestionAgreementThreshold=50,
+                DisregardAssignmentIfRejected="true",
+                ApproveIfWorkerAgreementScoreIsAtLeast=60,
+                RejectIfWorkerAgreementScoreIsLessThan=60,
+            ),
+        ],
+    }
+    hit = make_hit(hit_review_policy=policy, max_assignments=3)
+    given_answers = [("cat", "park"), ("cat", "street"), ("dog", "park")]
+    made = [submit_animal(hit, animal, place) for animal, place in given_answers]
+    reject = reviews.reject
+
+    def killed_at_the_second(**values):
+        if values["assignment"] == made[2]:
+            raise Killed
+        reject(**values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reviews, "reject", killed_at_the_second)
+        with pytest.raises(Killed):
+            sweep(at=NOON)
+    sweep(at=clock.now() + 2 * review_policies.LEASE)
+
+    for assignment in made:
+        assignment.refresh_from_db()
+    assert [assignment.status for assignment in made] == ["Approved", "Rejected", "Rejected"]
 
 
 @pytest.mark.django_db
