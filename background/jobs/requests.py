@@ -90,8 +90,8 @@ def cancel_job(*, job: Job, user: User | None, at: datetime) -> Job:
         status=JobStatus.CANCELLED, ended_at=at, **asked
     ):
         was_started = rows.filter(started_at__isnull=False).exists()
-        when = "started again. What it has done stays." if was_started else "started."
-        JobLine.objects.create(job=job, at=at, text=f"Cancelled before it was {when}")
+        how = ". What it has done stays." if was_started else " before it was started."
+        JobLine.objects.create(job=job, at=at, text=f"Cancelled{how}")
     elif rows.filter(status=JobStatus.RUNNING, cancel_asked_at=None).update(**asked):
         JobLine.objects.create(job=job, at=at, text="Cancelling was requested.")
     elif rows.ended().exists():
