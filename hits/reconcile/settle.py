@@ -226,11 +226,15 @@ def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
 def _is_sent(run: Run, bonus: Bonus) -> bool:
     """Whether the marketplace lists the bonus, so that it must not be paid again.
 
-    No other bonus of the assignment has the same amount and reason.
+    Equal bonuses of an assignment, as older versions planned them, cannot be told apart in the
+    list: each is paid until it has as many as were planned.
     """
-    if bonus.planned_at >= timezone.now() - TOKENS_HOLD:
+    equal = Bonus.objects.not_given_up().filter(
+        assignment=bonus.assignment_id, amount=bonus.amount, reason=bonus.reason
+    )
+    planned = list(equal.values_list("planned_at", flat=True))
+    if min(planned, default=bonus.planned_at) >= timezone.now() - TOKENS_HOLD:
         return False
     listed = run.marketplace.bonuses(bonus.assignment.assignment_id)
-    return (bonus.amount, bonus.reason) in [
-        (bonus_listed.amount, bonus_listed.reason) for bonus_listed in listed
-    ]
+    number = sum((each.amount, each.reason) == (bonus.amount, bonus.reason) for each in listed)
+    return number >= len(planned)

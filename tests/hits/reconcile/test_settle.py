@@ -1,6 +1,7 @@
 """Approvals, rejections and bonuses: decided just before each call; failures do not stop others."""
 
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
@@ -428,6 +429,48 @@ def test_a_bonus_that_a_killed_process_sent_is_not_paid_again(campaign, hours, t
     reconcile(campaign, steps=(settle,))
 
     assert len(there.bonuses(bonus.assignment.assignment_id)) == 1
+    assert not Bonus.objects.filter(sent_at=None).exists()
+
+
+# For two equal bonuses: their ages in hours, and those that a killed process has paid unrecorded.
+KILLED = [
+    ((48, 48), ()),
+    ((48, 48), (0,)),
+    ((48, 48), (0, 1)),
+    ((23, 23), (1,)),
+    ((48, 0), (0,)),
+    ((48, 0), (1,)),
+]
+
+
+def test_each_of_two_equal_bonuses_is_paid_once(campaign):
+    """Such as those of a backup of an older version: now the second is refused."""
+    first, there = assignments()[0], marketplace_of(campaign)
+    amount, now = Decimal("0.10"), timezone.now()
+    for case, (hours, paid) in enumerate(KILLED):
+        for number, age in enumerate(hours):
+            bonus = Bonus.objects.create(
+                assignment=first,
+                token=f"{case}-{number}",
+                amount=amount,
+                fee=Decimal("0.02"),
+                reason=f"Thanks {case}",
+                planned_at=now - timedelta(hours=age),
+            )
+            if number in paid:
+                there.send_bonus(
+                    worker_id=first.account.marketplace_id,
+                    assignment_id=first.assignment_id,
+                    amount=amount,
+                    reason=bonus.reason,
+                    token=f"forgotten {bonus.token}" if age > 24 else bonus.token,
+                )
+
+    for _ in range(2):
+        reconcile(campaign, steps=(settle,))
+
+    listed = Counter(bonus.reason for bonus in there.bonuses(first.assignment_id))
+    assert listed == {f"Thanks {case}": 2 for case in range(len(KILLED))}
     assert not Bonus.objects.filter(sent_at=None).exists()
 
 
