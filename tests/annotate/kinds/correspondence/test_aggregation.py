@@ -132,7 +132,7 @@ def sparse_votes(draw):
 
 
 def fitted(given_votes, *, known=(), **options):
-    """voters-kit's model, and its probabilities of shape (Q, K)."""
+    """crowd-kit's model, and its probabilities of shape (Q, K)."""
     rows = list(zip(*given_votes[:3], strict=True))
     truths = {}
     for (true, said), times in np.ndenumerate(np.array(known)):
@@ -144,7 +144,7 @@ def fitted(given_votes, *, known=(), **options):
     # It takes four seconds to load, also in runs that leave these tests out.
     model = import_module("crowdkit.aggregation").DawidSkene(**options)
     with warnings.catch_warnings():
-        # voters-kit calls pandas in a way that pandas is about to remove.
+        # crowd-kit calls pandas in a way that pandas is about to remove.
         warnings.simplefilter("ignore", DeprecationWarning)
         found = model.fit_predict_proba(table, pandas.Series(truths) if truths else None)
     asked = sorted(set(given_votes.questions.tolist()))
@@ -152,7 +152,7 @@ def fitted(given_votes, *, known=(), **options):
 
 
 def reference(given_votes, *, iterations, known=()):
-    """The probabilities that voters-kit computes in so many steps."""
+    """The probabilities that crowd-kit computes in so many steps."""
     return fitted(given_votes, known=known, n_iter=iterations, tol=-np.inf)[1]
 
 
