@@ -24,7 +24,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.limits import is_over, limit_posts
-from shared.mail import sends_email
+from shared.mail import sends_email, with_ascii_domain
 from shared.second_factors.pages import SignInCodeForm
 
 
@@ -93,8 +93,24 @@ class ResetForm(PasswordResetForm):
         if not is_over(f"reset of {self.cleaned_data['email'].lower()}", MAILS_PER_HOUR):
             super().save(*arguments, **options)
 
-    def send_mail(self, *arguments: Any, **options: Any) -> None:
-        mails.submit(super().send_mail, *arguments, **options)
+    def send_mail(
+        self,
+        subject_template_name: str,
+        email_template_name: str,
+        context: dict[str, Any],
+        from_email: str | None,
+        to_email: str,
+        html_email_template_name: str | None = None,
+    ) -> None:
+        mails.submit(
+            super().send_mail,
+            subject_template_name,
+            email_template_name,
+            context,
+            from_email,
+            with_ascii_domain(to_email),
+            html_email_template_name,
+        )
 
 
 class _NeedsMail:

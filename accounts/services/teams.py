@@ -23,6 +23,7 @@ from accounts.models import (
     digest_of,
 )
 from corpora.errors import DomainError
+from shared.mail import with_ascii_domain
 from shared.second_factors.services import CodeRefused, remove_for_locked_out
 
 INVITATION_DAYS = 14
@@ -266,7 +267,7 @@ def send_invitation(invitation: Invitation, link: str) -> bool:
     subject = render_to_string("accounts/invitation_subject.txt", context)
     text = render_to_string("accounts/invitation_mail.txt", context)
     try:
-        send_mail(" ".join(subject.split()), text, None, [invitation.email])
+        send_mail(" ".join(subject.split()), text, None, [with_ascii_domain(invitation.email)])
     except (OSError, SMTPException) as error:
         # Without the address and the link, which are not for logs.
         logger.warning("An invitation could not be sent by e-mail: %s", type(error).__name__)

@@ -19,6 +19,7 @@ from background.notices.choices import still_wants
 from background.outgoing.exchange import RequestFailed, exchange
 from corpora.errors import one_line
 from shared.database.queues import claim, held, is_due
+from shared.mail import with_ascii_domain
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +160,7 @@ def _mail(delivery: Delivery) -> None:
         f"{notice.text}\n\n{notice.url}\n\n"
         f"You can switch these e-mails off at {settings.SITE_URL}/account/notices/.\n"
     )
-    EmailMessage(subject, body, to=[user.email]).send()
+    EmailMessage(subject, body, to=[with_ascii_domain(user.email)]).send()
 
 
 MOST_READ = 65_536

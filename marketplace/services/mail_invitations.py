@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from socket import gaierror
 
-import idna
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
@@ -17,7 +16,7 @@ from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, PeopleGroup
 from marketplace.services.links import mail_url, stop_url
 from shared.database.queues import claim, held, is_due
-from shared.mail import sends_email
+from shared.mail import sends_email, with_ascii_domain
 
 MOST_ADDRESSES = 2000
 # How long all invitations wait when the mail server takes none.
@@ -119,7 +118,7 @@ def post(invitation: MailInvitation) -> None:
     message = EmailMessage(
         subject=invitation.group.name,
         body=body,
-        to=[_ascii_domain(invitation.address)],
+        to=[with_ascii_domain(invitation.address)],
         headers={
             "List-Unsubscribe": f"<{stop}>",
             "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -134,15 +133,6 @@ def post(invitation: MailInvitation) -> None:
         message.send()
     finally:
         message.connection.close()
-
-
-def _ascii_domain(address: str) -> str:
-    """The address as mail servers know it. Django's own encoding turns ß into ss (IDNA 2003)."""
-    name, at, domain = address.rpartition("@")
-    try:
-        return f"{name}{at}{idna.encode(domain, uts46=True).decode()}"
-    except idna.IDNAError:
-        return address
 
 
 def _is_away(error: OSError) -> bool:

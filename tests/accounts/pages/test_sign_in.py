@@ -317,6 +317,15 @@ def test_a_link_by_mail_sets_a_new_password_once(client, ada):
     assert "was used, or has expired" in again
 
 
+def test_a_link_goes_to_the_domain_of_the_accounts_address(client, ada):
+    ada.email = "ada@straße.de"
+    ada.save()
+
+    ask_for_link(client, "ada@straße.de")
+
+    assert [sent.to for sent in mail.outbox] == [["ada@xn--strae-oqa.de"]]
+
+
 @pytest.mark.parametrize("email", ["nobody@example.org", "ADA@example.org"])
 def test_the_answer_is_the_same_for_any_address(client, ada, email):
     answer = ask_for_link(client, email)

@@ -278,6 +278,16 @@ def test_an_invitation_is_sent_by_e_mail_and_its_address_becomes_the_accounts(
     assert not TeamChange.objects.filter(text__contains="grace@").exists()
 
 
+def test_an_invitation_goes_to_the_domain_that_was_entered(client, team, ada, mailoutbox):
+    """Not to strasse.de, which somebody else may own."""
+    client.force_login(ada)
+
+    client.post("/account/team/", {"role": "REVIEWER", "email": "anna@Straße.de"})
+
+    (mail,) = mailoutbox
+    assert mail.to == ["anna@xn--strae-oqa.de"]
+
+
 def test_a_form_that_is_posted_twice_invites_once(client, team, ada, mailoutbox):
     client.force_login(ada)
     fields = {"role": "VIEWER", "email": "grace@example.org", "form_key": form_key_on(client)}

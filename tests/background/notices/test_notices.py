@@ -85,6 +85,18 @@ def test_a_state_is_noticed_once_while_it_lasts(events, campaign):
     assert "/account/notices/" in message.body
 
 
+def test_a_mail_goes_to_the_domain_of_the_address(events, campaign):
+    user = reader()
+    user.email = "anna@straße.de"
+    user.save()
+    events.append(event(campaign))
+    sweep(at=NOON)
+
+    send()
+
+    assert [message.to for message in mail.outbox] == [["anna@xn--strae-oqa.de"]]
+
+
 def test_the_mail_about_a_release_names_it(events, campaign):
     reader()
     release = Release.objects.create(
