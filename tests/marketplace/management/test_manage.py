@@ -13,8 +13,11 @@ from typing import IO
 
 import psycopg2
 import pytest
+from django.conf import settings
+from django.core.management import ManagementUtility
 from django.db import connection
 
+from manage import settings_for
 from tests.servers import PATIENCE, hear_interrupts
 
 pytestmark = pytest.mark.slow
@@ -54,9 +57,16 @@ def test_help_lists_the_commands_of_both_sites(arguments):
     assert "sync" in listed
 
 
+def test_help_explains_a_command_of_the_marketplace():
+    assert "manage.py marketplace_people" in run("help", "marketplace_people")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_explains_a_command_of_the_marketplace(name):
-    assert f"manage.py {name}" in run("help", name)
+def test_help_finds_each_command_of_the_marketplace(name):
+    command = ManagementUtility(["manage.py"]).fetch_command(name)
+
+    assert settings_for(["help", name]) == settings.SETTINGS_MODULE
+    assert f"manage.py {name}" in command.create_parser("manage.py", name).format_help()
 
 
 def test_help_explains_a_command_of_the_requesters_site():
