@@ -1,6 +1,7 @@
 """Fixtures for the tests of both sites."""
 
 import atexit
+import functools
 import gc
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import botocore.session
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -60,6 +62,10 @@ PROCESSES = {"marketplace", "movable"}
 
 # Without keys, boto3 would request them from a cloud machine's metadata service.
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+
+# A client has one requester's keys, so each test makes one, and would read all services' models.
+botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 
 # No deadline and no health check for speed, so that tests pass on slow machines.
