@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from bs4 import BeautifulSoup
+from lxml import html
 
 SENTENCE = "A brown dog jumps over a low wooden fence number {}."
 
@@ -12,16 +12,18 @@ def open_page(client, frame):
     return client.get(f"{parts.path}?{parts.query}")
 
 
-def fields_of(page, selector):
-    form = BeautifulSoup(page.content, "html.parser").select_one(selector)
-    assert form is not None, page.content.decode()
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+def fields_of(page, mark):
+    """The names and values of the fields of the page's form that has the attribute."""
+    text = page.content.decode()
+    forms = html.fromstring(text).xpath(f"//form[@{mark}]")
+    assert forms, text
+    return {field.get("name"): field.get("value", "") for field in forms[0].xpath(".//*[@name]")}
 
 
 def write(client, frame, text):
     """Fill in the task page's form; return the page that submits to the marketplace."""
     page = open_page(client, frame)
-    fields = fields_of(page, "form[data-task]")
+    fields = fields_of(page, "data-task")
     answers = {
         name: text if name.startswith("caption-") else value for name, value in fields.items()
     }
@@ -31,7 +33,7 @@ def write(client, frame, text):
 def work(client, worker, campaign, number=0):
     """Do one assignment: accept, write, submit."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(write(client, frame, SENTENCE.format(number)), "form[data-forward]")
+    fields = fields_of(write(client, frame, SENTENCE.format(number)), "data-forward")
     answer = worker.submit(fields.pop("assignmentId"), **fields)
     assert answer.ok, answer.text
     return frame

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from bs4 import BeautifulSoup
+from lxml import html
 
 from tests.servers import PATIENCE, free_port, stop, wait_until_ready
 
 ROOT = Path(__file__).resolve().parents[2]
+CSRF_COOKIE = "marketplace_csrf"
 
 
 # Starting Python and Django takes longer than most tests, so accounts are made for many tests.
@@ -138,7 +139,8 @@ class WorkerSession:
     http: requests.Session = field(default_factory=requests.Session)
 
     def sign_in(self) -> "WorkerSession":
-        answer = self.http.get(self.sign_in_url, timeout=PATIENCE)
+        # The list of HITs, to which the link leads, is not needed.
+        answer = self.http.get(self.sign_in_url, timeout=PATIENCE, allow_redirects=False)
         assert answer.ok, answer.text
         return self
 
@@ -147,11 +149,9 @@ class WorkerSession:
         answer = self.post(f"/groups/{hit_type_id}/preview", f"/groups/{hit_type_id}/accept")
         if not answer.ok:
             raise NotOffered(f"{answer.status_code}: {answer.url}")
-        frame = BeautifulSoup(answer.text, "html.parser").find("iframe")
-        assert frame is not None, answer.text
         assignment_id = re.search(r"/assignments/([A-Z0-9]+)", answer.url)
         assert assignment_id is not None, answer.url
-        return Frame(assignment_id[1], answer.url, str(frame["src"]))
+        return Frame(assignment_id[1], answer.url, source_of_frame(answer))
 
     def give_back(self, frame: Frame) -> None:
         path = f"/assignments/{frame.assignment_id}"
@@ -167,12 +167,10 @@ class WorkerSession:
         )
 
     def post(self, form_page: str, action: str, **fields: str) -> requests.Response:
-        """Post to a page of the marketplace with the CSRF token of another page."""
-        page = self.http.get(self.url + form_page, timeout=PATIENCE)
-        token = BeautifulSoup(page.text, "html.parser").find(
-            "input", {"name": "csrfmiddlewaretoken"}
-        )
-        data = {**fields, "csrfmiddlewaretoken": token["value"]} if token else fields
+        """Post to a page of the marketplace as the form on another page does."""
+        if CSRF_COOKIE not in self.http.cookies:
+            self.http.get(self.url + form_page, timeout=PATIENCE)
+        data = {**fields, "csrfmiddlewaretoken": self.http.cookies.get(CSRF_COOKIE, "")}
         headers = {"Referer": self.url + form_page}
         return self.http.post(self.url + action, data=data, headers=headers, timeout=PATIENCE)
 
@@ -184,26 +182,21 @@ class Person(WorkerSession):
     def join(cls, link: str, name: str) -> "Person":
         url = link.partition("/welcome/")[0]
         person = cls(url, worker_id="", sign_in_url="")
-        page = BeautifulSoup(person.http.get(link, timeout=PATIENCE).text, "html.parser")
-        version = page.find("input", {"name": "version"})
-        assert version is not None, page.text
-        fields = {"agree": "yes", "version": str(version["value"]), "name": name, "password": ""}
+        page = person.http.get(link, timeout=PATIENCE).text
+        [version] = html.fromstring(page).xpath("//input[@name='version']/@value")
+        fields = {"agree": "yes", "version": version, "name": name, "password": ""}
         answer = person.post(link.removeprefix(url), link.removeprefix(url), **fields)
         assert answer.ok, answer.text
         return person
 
     def accept(self, hit_type_id: str) -> Frame:  # noqa: ARG002
         """Open the next task of the only group; raises NotOffered."""
-        home = BeautifulSoup(
-            self.http.get(f"{self.url}/home", timeout=PATIENCE).text, "html.parser"
-        )
-        form = home.select_one('form[action^="/home/next/"]')
-        if form is None:
-            raise NotOffered(home.text)
-        answer = self.post("/home", str(form["action"]))
-        frame = BeautifulSoup(answer.text, "html.parser").find("iframe")
-        assert frame is not None, answer.text
-        return Frame(answer.url.rpartition("/")[2], answer.url, str(frame["src"]))
+        home = self.http.get(f"{self.url}/home", timeout=PATIENCE).text
+        actions = html.fromstring(home).xpath("//form[starts-with(@action, '/home/next/')]/@action")
+        if not actions:
+            raise NotOffered(home)
+        answer = self.post("/home", actions[0])
+        return Frame(answer.url.rpartition("/")[2], answer.url, source_of_frame(answer))
 
     def withdraw(self) -> None:
         """Withdraw all work in the only group."""
@@ -212,6 +205,13 @@ class Person(WorkerSession):
         assert link is not None, page
         answer = self.post(link[0], link[0], sure="yes")
         assert answer.ok, answer.text
+
+
+def source_of_frame(answer: requests.Response) -> str:
+    """The address of the page in the first frame of the answer."""
+    [source, *_] = html.fromstring(answer.text).xpath("//iframe/@src") or [None]
+    assert source, answer.text
+    return str(source)
 
 
 class NotOffered(Exception):

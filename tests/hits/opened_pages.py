@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from bs4 import BeautifulSoup
+from lxml import html
 
 from hits.mturk.replies import ListedAssignment
 from tests.factories import NOON
@@ -40,10 +40,11 @@ def open_page(client, hit, assignment, worker):
 
 
 def form_fields(page):
-    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
-    assert form is not None, page.content.decode()
-    fields = form.select("[name]:not([type=checkbox])")
-    return {field["name"]: field.get("value", "") for field in fields}
+    text = page.content.decode()
+    forms = html.fromstring(text).xpath("//form[@data-task]")
+    assert forms, text
+    fields = forms[0].xpath(".//*[@name][not(@type = 'checkbox')]")
+    return {field.get("name"): field.get("value", "") for field in fields}
 
 
 def send(client, hit, page, text=SENTENCE):

@@ -43,10 +43,10 @@ def links(names):
 def work(client, worker, campaign):
     """Do one assignment: accept, link, submit."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(open_page(client, frame), "form[data-task]")
+    fields = fields_of(open_page(client, frame), "data-task")
     answers = fields | links([name for name in fields if name.startswith("word-")])
     page = client.post(urlsplit(frame.src).path, answers)
-    handed_on = fields_of(page, "form[data-forward]")
+    handed_on = fields_of(page, "data-forward")
     answer = worker.submit(handed_on.pop("assignmentId"), **handed_on)
     assert answer.ok, answer.text
 
@@ -79,7 +79,7 @@ def test_links_that_only_the_marketplace_has_are_ingested(client, marketplace, r
 
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     page = open_page(client, frame)
-    names = [name for name in fields_of(page, "form[data-task]") if name.startswith("word-")]
+    names = [name for name in fields_of(page, "data-task") if name.startswith("word-")]
     worker.submit(frame.assignment_id, **links(names))
     reconcile(campaign)
 
@@ -93,7 +93,7 @@ def test_an_unfinished_answer_is_refused_and_kept_on_the_page(client, marketplac
     (worker,) = marketplace.fresh_workers(1)
     reconcile(campaign)
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(open_page(client, frame), "form[data-task]")
+    fields = fields_of(open_page(client, frame), "data-task")
     dog = next(name for name in fields if name.startswith("word-4-"))
 
     page = client.post(urlsplit(frame.src).path, fields | links([dog]))

@@ -37,7 +37,7 @@ def campaign(marketplace, requester):
 def send_caption(client, worker, campaign, text):
     """Submit a caption directly, without the checks of the task page."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(open_page(client, frame), "form[data-task]")
+    fields = fields_of(open_page(client, frame), "data-task")
     name = next(field for field in fields if field.startswith("caption-"))
     answer = worker.submit(frame.assignment_id, **{name: text})
     assert answer.ok, answer.text

@@ -192,14 +192,14 @@ def work(client, worker, campaign):
     [pair] = task.payload["pairs"]
     assert not any(name in page.content.decode() for name in MODELS)
     fields = {
-        "token": fields_of(page, "form[data-task]")["token"],
+        "token": fields_of(page, "data-task")["token"],
         f"better-1-{task.number}": "2" if best_is_a(pair) else "4",
         f"wrong-2-2-{task.number}": "1",
         f"wrong-3-2-{task.number}": "1",
         f"missing-1-{task.number}": "a dog",
     }
     sent = client.post(urlsplit(frame.src).path, fields)
-    handed_on = fields_of(sent, "form[data-forward]")
+    handed_on = fields_of(sent, "data-forward")
     answer = worker.submit(handed_on.pop("assignmentId"), **handed_on)
     assert answer.ok, answer.text
 

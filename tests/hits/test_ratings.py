@@ -306,9 +306,9 @@ def work(client, worker, campaign, rate):
         for question in ("true", "complete", "fluent")
     }
     assert not any(name in page.content.decode() for name in ("human", "references", "baseline"))
-    fields = {"token": fields_of(page, "form[data-task]")["token"], **answers}
+    fields = {"token": fields_of(page, "data-task")["token"], **answers}
     sent = client.post(urlsplit(frame.src).path, fields)
-    handed_on = fields_of(sent, "form[data-forward]")
+    handed_on = fields_of(sent, "data-forward")
     answer = worker.submit(handed_on.pop("assignmentId"), **handed_on)
     assert answer.ok, answer.text
 

@@ -63,9 +63,9 @@ def caption_one(
     page = get(frame.src, timeout=PATIENCE)
     answers = {
         name: text if name.startswith("caption-") else value
-        for name, value in fields_of(page, "form[data-task]").items()
+        for name, value in fields_of(page, "data-task").items()
     }
     kept = post(frame.src.split("?")[0], data=answers, timeout=PATIENCE)
-    passed_on = fields_of(kept, "form[data-forward]")
+    passed_on = fields_of(kept, "data-forward")
     answer = worker.submit(passed_on.pop("assignmentId"), **passed_on)
     assert answer.ok, answer.text

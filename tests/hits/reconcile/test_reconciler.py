@@ -79,7 +79,7 @@ def test_an_answer_that_only_the_marketplace_has_comes_home(client, marketplace,
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(open_page(client, frame), "form[data-task]")
+    fields = fields_of(open_page(client, frame), "data-task")
     name = next(field for field in fields if field.startswith("caption-"))
 
     answer = worker.submit(frame.assignment_id, **{name: "  Too   short & <odd> \u200b🐕"})
@@ -183,7 +183,7 @@ def test_an_answer_for_a_page_that_ended_is_placed_by_its_fields(client, marketp
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
-    fields = fields_of(open_page(client, frame), "form[data-task]")
+    fields = fields_of(open_page(client, frame), "data-task")
     name = next(field for field in fields if field.startswith("caption-"))
     close_pages(TaskPage.objects.values_list("pk", flat=True))
 
@@ -380,7 +380,7 @@ def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
 
     with pytest.raises(NotOffered):
         late.accept(hit_type_id)
-    fields = fields_of(write(client, frame, SENTENCE.format(1)), "form[data-forward]")
+    fields = fields_of(write(client, frame, SENTENCE.format(1)), "data-forward")
     assert at_work.submit(fields.pop("assignmentId"), **fields).ok
     done = reconcile(campaign)
     assert (done.ingested, done.approved, done.hits_created) == (1, 1, 0)
