@@ -9,6 +9,7 @@ of other campaigns, also by an index.
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 
 import pytest
 from django.db import connection
@@ -25,6 +26,7 @@ from qualcontrol.services.releasing import release_campaign
 from tests.campaign_pages import addresses, signed_in
 from tests.full_campaign import make_full_campaign
 from tests.hits.opened_pages import SENTENCE, listed
+from tests.worlds import shared_rows
 
 pytestmark = [
     pytest.mark.django_db,
@@ -49,13 +51,23 @@ SETTINGS = {
 OF_ALL_CAMPAIGNS = ("images:", "api-image-list", "api-campaign-list", "hits:campaigns")
 
 
+@pytest.fixture(scope="module")
+def both(django_db_setup, django_db_blocker):
+    with shared_rows(django_db_blocker):
+        make_full_campaign(name="large", tasks=LARGE)
+        found = make_full_campaign(name="small", tasks=SMALL)
+        settle_down()
+        with connection.cursor() as cursor:
+            # Or the checks that wait would keep a test from changing the tables.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        yield found
+
+
 @pytest.fixture
-def small(db):
+def small(both, db):
     """The small campaign of the two."""
-    make_full_campaign(name="large", tasks=LARGE)
-    found = make_full_campaign(name="small", tasks=SMALL)
-    settle_down()
-    return found
+    return deepcopy(both)
 
 
 class Notices:
