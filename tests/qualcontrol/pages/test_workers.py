@@ -59,6 +59,18 @@ def test_no_page_leads_a_viewer_to_one_that_is_refused(client, campaign, worker,
     assert refused == set()
 
 
+@pytest.mark.parametrize(("role", "selects"), [("VIEWER", False), ("REVIEWER", True)])
+def test_only_those_who_decide_about_workers_can_select_them(client, worker, role, selects):
+    client.force_login(UserFactory(team__role=role))
+
+    page = BeautifulSoup(client.get("/review/pilot/workers/").content, "html.parser")
+
+    assert worker.pseudonym in page.table.get_text()
+    # The script looks for the boxes of each form that it finds.
+    assert bool(page.select("[data-select-rows]")) == selects
+    assert bool(page.select("[data-select-rows] [data-select-all]")) == selects
+
+
 @pytest.mark.usefixtures("reviewer")
 def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_max_num_queries):
     busy, other = WorkerFactory(), WorkerFactory()
