@@ -86,6 +86,18 @@ def test_an_open_decision_links_to_its_worker(client, campaign):
         assert f"{worker.pseudonym} {text}" in link.parent.get_text()
 
 
+def test_the_start_of_a_long_appeal_is_shown_whatever_its_script(client, campaign):
+    [response] = submitted(campaign, 1)
+    exclude_worker(campaign=campaign, worker=response.worker, reason="lists", actor=None, at=NOON)
+    text = "説明はすべて自分で書きました。" * 100
+    record_appeal(campaign=campaign, worker=response.worker, text=text, actor=None, at=NOON)
+
+    page = client.get("/review/pilot/quality/").content.decode()
+
+    assert text[:199] + "…" in page
+    assert text not in page
+
+
 def test_the_page_takes_the_same_queries_for_many_workers(
     client, campaign, django_assert_max_num_queries
 ):
