@@ -6,7 +6,9 @@ from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
 from django.middleware.common import CommonMiddleware
+from django.shortcuts import render
 from django.utils.http import escape_leading_slashes
 
 from accounts.models import Right, Team
@@ -18,6 +20,7 @@ from shared.version import software_version
 MEGABYTE = 1_000_000
 # The limit for requests that upload no images. The evaluation server's files fit into it.
 OTHERS_MAX_MB = 20
+STOP_POLLING = 286  # as htmx reads it
 
 
 class LastSlashMiddleware(CommonMiddleware):
@@ -36,7 +39,16 @@ class LastSlashMiddleware(CommonMiddleware):
 
 class SignInMiddleware(LoginRequiredMiddleware):
     """Requires a sign-in, and lets browsers keep no page that does: *Back* shows none after signing
-    out."""
+    out. A page that asks for a part of itself gets a message in place of the page to sign in."""
+
+    def handle_no_permission(  # type: ignore[override]
+        self, request: HttpRequest, view_func: Any
+    ) -> HttpResponseBase:
+        if request.headers.get("HX-Request") != "true":
+            return super().handle_no_permission(request, view_func)
+        answer = render(request, "accounts/signed_out.html", status=STOP_POLLING)
+        answer.headers["HX-Reswap"] = "none"  # The message alone is swapped in.
+        return answer
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         match = request.resolver_match

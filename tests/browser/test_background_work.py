@@ -75,6 +75,21 @@ def test_the_cancel_button_keeps_the_focus_while_the_page_refreshes(page, site, 
     expect(page.get_by_text("Being cancelled")).to_be_visible()
 
 
+@pytest.mark.parametrize("address", ["/jobs/", "{job}"])
+def test_a_page_that_refreshes_itself_stays_after_signing_out_elsewhere(
+    page, site, user, release, address
+):
+    job = ask(release, user)
+    page.goto(site + address.format(job=job.get_absolute_url()))
+
+    page.context.clear_cookies()
+
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+    expect(page.locator("main").get_by_text(job.title)).to_be_visible()
+    page.get_by_role("link", name="Sign in again").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_the_pages_are_accessible_and_fit_the_screen(page, site, user, release, size):
     failed, done = ask(release, user, format="nothing"), ask(release, user)

@@ -44,3 +44,14 @@ def test_other_pages_show_the_installations_marketplace(signed_in, settings):
     settings.MTURK_ENDPOINT = "sandbox"
 
     assert 'class="endpoint sandbox"' in signed_in.get("/").content.decode()
+
+
+def test_a_part_of_a_page_is_no_page_to_sign_in(client):
+    CampaignFactory(slug="pilot")
+
+    answer = client.get("/campaigns/pilot/live/", headers={"HX-Request": "true"})
+
+    assert (answer.status_code, answer["HX-Reswap"]) == (286, "none")
+    assert "You are signed out." in answer.content.decode()
+    assert "<h1" not in answer.content.decode()
+    assert answer["Cache-Control"] == "no-store"
