@@ -75,6 +75,18 @@ def test_the_cancel_button_keeps_the_focus_while_the_page_refreshes(page, site, 
     expect(page.get_by_text("Being cancelled")).to_be_visible()
 
 
+def test_a_job_in_the_list_keeps_the_focus_while_the_list_refreshes(page, site, user, release):
+    job = ask(release, user)
+    page.goto(f"{site}/jobs/")
+    link = page.locator("main").get_by_role("link", name=job.title)
+    link.focus()
+
+    leases.take(at=timezone.now())
+    expect(page.locator("main").get_by_text("Running", exact=True).last).to_be_visible()
+
+    expect(link).to_be_focused()
+
+
 @pytest.mark.parametrize("address", ["/jobs/", "{job}"])
 def test_a_page_that_refreshes_itself_stays_after_signing_out_elsewhere(
     page, site, user, release, address
