@@ -1,6 +1,8 @@
 // Loads the previews of the task page anew when a step was stored, lets a button wait while one is
 // being stored, and stores what was entered last when the page is left.
 
+const NOT_SAVED = "Not saved. Your entries are still on this page.";
+
 /** Load the frames anew. Each is shown as it was until the new one is there. */
 export function reload(frames) {
   for (const frame of frames) {
@@ -48,7 +50,8 @@ export function mount(form) {
     event.preventDefault();
     pressed = event.submitter;
   });
-  form.addEventListener("htmx:afterRequest", () => {
+  form.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (detail.xhr.status !== 200) document.getElementById("saved").value = NOT_SAVED;
     if (pressed) form.requestSubmit(pressed);
     pressed = null;
   });

@@ -145,6 +145,29 @@ def test_typed_entries_survive_a_reload_and_a_second_tab(page, sign_in, site):
     assert CampaignDraft.objects.get().file["name"] == "from-the-first-tab"
 
 
+def test_entries_that_the_site_does_not_store_are_said_to_be_not_saved(page, sign_in, site):
+    sign_in(UserFactory())
+    page.goto(f"{site}/new/")
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_load_state()
+    page.get_by_label("Name").fill("streets")
+    expect(page.get_by_text("Saved at")).to_be_visible()
+    not_saved = page.get_by_text("Not saved. Your entries are still on this page.")
+
+    page.context.set_offline(True)
+    page.get_by_label("Name").fill("street-scenes")
+    expect(not_saved).to_be_visible()
+    page.context.set_offline(False)
+    page.get_by_label("Name").fill("street-scenes-1")
+    expect(page.get_by_text("Saved at")).to_be_visible()
+    page.context.clear_cookies()
+    page.get_by_label("Name").fill("street-scenes-2")
+
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+    expect(not_saved).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("street-scenes-2")
+
+
 def test_a_button_waits_for_what_is_being_stored(page, sign_in, site):
     sign_in(UserFactory())
     page.goto(f"{site}/new/")
