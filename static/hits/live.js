@@ -5,12 +5,15 @@ export function opened(details) {
   return details.filter((each) => each.open && each.id).map((each) => each.id);
 }
 
-if (globalThis.document) {
+export function mount(page) {
   let ids = [];
-  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (detail.target.matches("[data-live]")) ids = opened([...detail.target.querySelectorAll("details")]);
+  page.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    // Other parts of the page refresh themselves, too, and open nothing.
+    ids = target.matches("[data-live]") ? opened([...target.querySelectorAll("details")]) : [];
   });
-  document.addEventListener("htmx:afterSwap", () => {
-    for (const id of ids) document.getElementById(id)?.setAttribute("open", "");
+  page.addEventListener("htmx:afterSwap", () => {
+    for (const id of ids) page.getElementById(id)?.setAttribute("open", "");
   });
 }
+
+if (globalThis.document) mount(document);
