@@ -13,16 +13,22 @@ export function draftsIn(storage, now = Date.now) {
     const all = Array.from({ length: storage.length }, (_, place) => storage.key(place));
     return all.filter((key) => key.startsWith(PREFIX));
   };
+  const ended = new Set();
   let isOver = false;
   const read = (key) => JSON.parse(storage.getItem(key) ?? "null");
   return {
     get: (worker, assignment) => read(`${PREFIX}${worker} ${assignment}`)?.draft ?? null,
     /** Keep the text, or with null delete what is kept. */
     set(worker, assignment, draft) {
-      if (isOver) return;
       const key = `${PREFIX}${worker} ${assignment}`;
+      if (isOver || ended.has(key)) return;
       if (typeof draft !== "string" || draft.length > MOST_CHARACTERS) storage.removeItem(key);
       else storage.setItem(key, JSON.stringify({ until: now() + LONGEST, draft }));
+    },
+    /** Delete the draft, and keep no other of the assignment. */
+    end(worker, assignment) {
+      this.set(worker, assignment, null);
+      ended.add(`${PREFIX}${worker} ${assignment}`);
     },
     /** Delete the drafts of all others than this worker, and those that are too old. */
     tidy(worker) {
@@ -49,25 +55,24 @@ export function originOf(src, sandbox) {
   return sandbox.split(" ").includes("allow-same-origin") ? new URL(src).origin : "null";
 }
 
-/** Keep the drafts of the page in the frame, and of no page that it leads to, until the task is
- *  returned, which the page asks about first. */
+/** Ask before a task is returned of which something is kept, and then keep nothing more of it. */
+function mountReturn(form, drafts, worker) {
+  const { assignment, returns } = form.dataset;
+  form.addEventListener("submit", (event) => {
+    if (drafts.get(worker, assignment) === null || confirm(returns)) drafts.end(worker, assignment);
+    else event.preventDefault();
+  });
+}
+
+/** Keep the drafts of the page in the frame, and of no page that it leads to. */
 function mountFrame(frame, drafts) {
   const { worker, assignment } = frame.dataset;
   const origin = originOf(frame.src, frame.getAttribute("sandbox"));
-  let isReturned = false;
-  const form = document.querySelector("[data-returns]");
-  form?.addEventListener("submit", (event) => {
-    const isAsked = drafts.get(worker, assignment) !== null;
-    isReturned = !isAsked || confirm(form.dataset.returns);
-    if (isReturned) drafts.set(worker, assignment, null);
-    else event.preventDefault();
-  });
   addEventListener("message", ({ source, origin: from, data }) => {
     if (source !== frame.contentWindow || from !== origin) return;
     if (data?.type === "marketplace:draft") {
-      // Not what somebody writes here who has signed out in another tab, or returns the task.
-      const isKept = drafts.isSignedIn(worker) && !isReturned;
-      drafts.set(worker, assignment, isKept ? data.draft : null);
+      // Not what somebody writes here who has signed out in another tab.
+      drafts.set(worker, assignment, drafts.isSignedIn(worker) ? data.draft : null);
     }
     if (data?.type !== "marketplace:draft-wanted") return;
     const draft = drafts.get(worker, assignment);
@@ -90,6 +95,7 @@ function mount(storage) {
       else drafts.clear();
     });
   });
+  document.querySelectorAll("[data-returns]").forEach((form) => mountReturn(form, drafts, worker));
   document.querySelectorAll("[data-task-frame='assignment']").forEach((frame) => {
     mountFrame(frame, drafts);
   });

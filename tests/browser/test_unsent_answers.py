@@ -305,6 +305,22 @@ def test_returning_a_task_asks_before_it_deletes_what_is_not_sent(page, worker, 
     assert kept_in(page) == []
 
 
+def test_returning_a_task_from_the_queue_asks_first_too(page, worker, campaign):
+    accept(page, worker, campaign)
+    write_and_wait(page)
+    page.get_by_role("link", name="Queue").click()
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name="Return").click()
+    assert "Returning the task deletes it." in asked[0]
+    assert len(kept_in(page)) == 1
+
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Return").click()
+    expect(page.get_by_text("HIT returned.")).to_be_visible()
+    assert kept_in(page) == []
+
+
 def test_going_back_after_the_sign_out_shows_no_page_of_the_worker(page, worker, campaign):
     accept(page, worker, campaign)
     task_of(page)

@@ -96,6 +96,11 @@ test("the marketplace keeps drafts of one worker, and none after they sign out",
   draftsIn(storage, () => 7 * DAY).tidy("W");
   assert.equal(drafts.get("W", "A"), null);
 
+  drafts.set("W", "B", "text");
+  drafts.end("W", "B");
+  drafts.set("W", "B", "written on the page that is still open");
+  assert.equal(drafts.get("W", "B"), null);
+
   drafts.set("W", "A", "text");
   drafts.tidy("X");
   assert.equal(storage.length, 0);
