@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.limits import limit_posts, limit_reads
 from accounts.pages.lists import page_of
+from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_in, user_of
 from leaderboard.access import is_own, may_see_board, visible_to
 from leaderboard.models import Challenge, Submission, Track
@@ -42,6 +43,7 @@ def challenges(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def challenge(request: HttpRequest, name: str) -> HttpResponse:
     """A challenge: what to do, the limits, the user's own submissions, and the form."""
     user, at = user_of(request), timezone.now()

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Right
 from accounts.pages.lists import page_of
+from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change
 from leaderboard.models import Challenge, Submission
@@ -47,6 +48,7 @@ def managed(request: HttpRequest, name: str, may: Right = Right.MANAGE) -> Chall
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def new(request: HttpRequest) -> HttpResponse:
     """Create a challenge from a release."""
     team, at = team_to_change(request), timezone.now()

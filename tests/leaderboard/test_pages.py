@@ -3,6 +3,7 @@
 import csv
 import json
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -186,6 +187,15 @@ def test_a_researcher_creates_a_challenge_on_a_page(researcher, release):
     assert (made.owner.username, made.metrics) == ("owner", ["bleu", "cider"])
 
 
+def test_a_double_click_leads_to_the_challenge_that_was_created(researcher, release):
+    fields = FIELDS | {"form_key": str(uuid4())}
+
+    answers = [researcher.post("/challenges/new/", fields) for _ in range(2)]
+
+    assert [answer.url for answer in answers] == ["/challenges/waves/manage/"] * 2
+    assert Challenge.objects.count() == 1
+
+
 def test_a_challenge_is_offered_releases_with_references_only(researcher, release):
     ReleasedCaption.with_hidden.filter(role=Role.REFERENCE).delete()
 
@@ -290,6 +300,16 @@ def test_a_submitter_submits_on_the_page_and_sees_limits_and_the_reset(client, c
     assert "2 left now.</strong> Used 1 of 3 today and 1 of 5 in total." in after
     assert "The count of the day starts again on" in after
     assert "waits to be scored" in after
+
+
+def test_a_double_click_on_submit_is_no_second_submission(client, challenge, results):
+    client.force_login(make_submitter())
+    key = str(uuid4())
+
+    answers = [client.post("/challenges/kites/", upload(results(), form_key=key)) for _ in range(2)]
+
+    assert [answer.url for answer in answers] == ["/challenges/kites/"] * 2
+    assert Submission.objects.count() == 1
 
 
 def test_a_challenge_about_regions_does_not_call_them_images(client, challenge):

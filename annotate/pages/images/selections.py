@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Right, Team
 from accounts.pages.lists import page_of, stretch_of
+from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, user_of
 from accounts.rights import current_team, require, team_to_change
 from annotate.models import Image, Procedure, SelectedImage, Selection
@@ -171,6 +172,7 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def new_selection(request: HttpRequest) -> HttpResponse:
     """Make a selection, or show the form for it."""
     team = team_to_change(request)

@@ -1,6 +1,7 @@
 """The pages of images and selections."""
 
 from html import unescape
+from uuid import uuid4
 
 import pytest
 from bs4 import BeautifulSoup
@@ -194,6 +195,15 @@ def test_no_more_images_are_picked_than_a_session_can_hold(client, monkeypatch):
 )
 def test_picking_leads_back_to_a_page_of_this_site_only(client, back):
     assert tick(client, [], [], back=back).url == "/images/"
+
+
+def test_a_double_click_leads_to_the_selection_that_was_made(client):
+    ImageFactory()
+    key = str(uuid4())
+
+    answers = [make(client, form_key=key) for _ in range(2)]
+
+    assert [answer.url for answer in answers] == ["/images/selections/of/trip/"] * 2
 
 
 def test_the_images_of_a_list_make_a_selection(client):
