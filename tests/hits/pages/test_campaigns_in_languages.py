@@ -1,6 +1,7 @@
 """Campaigns of one file for several languages on the dashboard, from the steps to their release."""
 
 import pytest
+from bs4 import BeautifulSoup
 from django.urls import reverse
 
 from annotate.models import Campaign, Release
@@ -199,6 +200,8 @@ def test_each_overview_shows_all_languages(signed_in, members):
     others = signed_in.get("/").content.decode()
 
     assert "street in 3 languages" in page
+    # Long names make the table wider than a phone.
+    assert BeautifulSoup(page, "html.parser").select_one("#family + .scroll > table")
     assert '<a href="/campaigns/street-ja/">street-ja</a>' in page
     assert "4 of 4" in page
     assert "street in Japanese" in others
