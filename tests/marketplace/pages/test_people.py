@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -14,6 +15,7 @@ from marketplace.models import (
     AssignmentStatus,
     Consent,
     Membership,
+    Message,
     SentForm,
     Worker,
 )
@@ -454,3 +456,39 @@ def test_a_member_reads_the_beginning_of_what_they_wrote_and_nothing_of_others()
         [cell] = BeautifulSoup(mine.get(page).content, "lxml").select("tbody .description")
         assert cell.text.startswith("A dog <b> x x")
         assert len(cell.text) == 100
+
+
+HEBREW = "אנחנו לומדים (באנגלית: we study) תיאורים."
+
+
+def unsure(page: str) -> list[str]:
+    """Hebrew texts of a page whose direction is the page's and not their own."""
+    found = BeautifulSoup(page, "html.parser").find("main").find_all(string=HEBREW)
+    assert found
+    return [text.parent.name for text in found if not text.find_parents(own_direction)]
+
+
+def own_direction(tag: Any) -> bool:
+    return tag.name == "bdi" or tag.get("dir") == "auto"
+
+
+def test_texts_from_right_to_left_keep_their_direction_on_an_english_page():
+    texts = dict.fromkeys(("name", "purpose", "consent"), HEBREW)
+    group = make_group(**texts)
+    offer = make_offer(group, title=HEBREW)
+    welcome = Client().get(path_of(group_url(group))).content.decode()
+    mia = join(group)
+    work(mia, offer)
+    task, membership = Assignment.objects.get(), membership_of("Mia")
+    Assignment.objects.update(requester_feedback=HEBREW)
+    Message.objects.create(
+        worker=membership.worker,
+        requester=task.hit.requester,
+        subject=HEBREW,
+        text=HEBREW,
+        sent_at=clock.now(),
+    )
+    addresses = ["/home", "/home/done", "/home/messages", "/home/account"]
+    pages = [welcome, *(mia.get(address).content.decode() for address in addresses)]
+
+    assert [unsure(page) for page in pages] == [[]] * 5
