@@ -65,7 +65,7 @@ class StandIn:
     def _row(self, study: Study) -> str:
         submissions = self.world.of_study(study)
         lines = "".join(
-            f"<li>{submission.participant}: {submission.status.lower()}, "
+            f"<li>{escape(submission.participant)}: {submission.status.lower()}, "
             f"code {escape(submission.code or 'none')}, "
             f"bonuses {sum(submission.bonuses) / 100:.2f}</li>"
             for submission in submissions

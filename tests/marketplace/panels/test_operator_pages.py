@@ -260,6 +260,9 @@ def test_a_participant_takes_part_in_a_published_study_of_the_stand_in():
     assert "Code A received" in call(app, "GET", "/submissions/complete", query="cc=A")[1]
     assert world.spent(study)["rewards"] == 0
     assert "p1: awaiting review" in call(app, "GET", "/")[1]
+    world.set_places(study, 2)
+    call(app, "GET", "/take-part", query=f"study={study.id}&participant=%3Cb%3E")
+    assert "&lt;b&gt;: active" in call(app, "GET", "/")[1]
 
 
 def test_a_published_client_can_post_approve_pay_and_delete():
