@@ -36,6 +36,10 @@ def test_a_long_name_in_a_gallery_ends_with_an_ellipsis(page: Page, site: str):
         '<ul><li class="line"><a href="/">{name}</a><button>Copy</button></li></ul>',
         '<div class="heading"><h1>{name}</h1></div>',
         '<div class="selections"><label class="option"><span>{name}</span></label></div>',
+        '<p class="figures"><span>{name}</span></p>',
+        '<fieldset><label class="choice"><input type="checkbox"> {name}</label></fieldset>',
+        '<table class="story"><tr><td class="when">2 Nov, 12:00</td><td>{name}</td></tr></table>',
+        '<div class="heading"><form class="actions"><select><option>{name}</select></form></div>',
     ],
 )
 def test_a_long_name_without_a_place_to_break_fits_a_phone(page: Page, site: str, markup: str):
