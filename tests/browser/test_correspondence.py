@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,10 +13,13 @@ from annotate.models import Campaign, Correspondence, Image
 from corpora.language.tokens import tokens
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
+from hits.services.messages import told_url
+from qualcontrol.review.judging import judge
 from qualcontrol.services.intake import review_submitted
 from tests.browser.campaigns import accept, open_group
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, keep_picture
 from tests.factories import (
+    NOON,
     BoxFactory,
     ClassFactory,
     GivenCaptionFactory,
@@ -23,6 +27,7 @@ from tests.factories import (
     LinkResponseFactory,
     LinkTaskFactory,
     UserFactory,
+    WorkerAccountFactory,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -383,3 +388,28 @@ def test_a_reviewer_sees_the_image_once_with_the_boxes_on_it(page, site, sign_in
         assert drawing.bounding_box() == pytest.approx(shown.bounding_box(), abs=1)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_outlines_lie_on_the_image_where_a_worker_reads_why_an_answer_is_not_used(
+    page: Page, site: str, image: Image
+):
+    campaign = LinkCampaignFactory(config={"review": {"tells_workers": True}})
+    given = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=CAPTION)
+    worker = WorkerAccountFactory().worker
+    task = LinkTaskFactory(campaign=campaign, subject=given)
+    woman = image.boxes.get(object_class__name="Woman")
+    response = LinkResponseFactory(task=task, worker=worker, words={"1": [woman.pk]})
+    judge(response=response, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
+    address = urlsplit(told_url(campaign, worker))
+    page.set_viewport_size(PHONE)
+
+    page.goto(f"{site}{address.path}?{address.query}")
+    figure = page.locator(".told figure")
+    expect(figure.locator("img")).to_be_visible()
+
+    keep_picture(page, "told")
+    boxes = [figure.locator(each).first.bounding_box() for each in ("img", "svg", "canvas")]
+    assert boxes == [figure.bounding_box()] * 3
+    assert figure.locator("path").first.evaluate("one => getComputedStyle(one).fill") == "none"
+    sizes = [page.locator(name).bounding_box()["height"] for name in ("h1", "h2")]
+    assert sizes[1] < sizes[0]

@@ -21,6 +21,9 @@ from qualcontrol.services.intake import review_submitted
 from tests.factories import (
     NOON,
     AssignmentFactory,
+    LinkCampaignFactory,
+    LinkResponseFactory,
+    LinkTaskFactory,
     ResponseFactory,
     TaskFactory,
     UserFactory,
@@ -140,6 +143,20 @@ def test_a_worker_reads_nothing_about_others_or_with_a_key_of_another_campaign(
         urlsplit(told_url(silent, worker))._replace(scheme="", netloc="").geturl(),
     ]:
         assert client.get(address).status_code == 404
+
+
+def test_the_outlines_of_boxes_are_valid_in_a_language_with_decimal_commas(client):
+    campaign = LinkCampaignFactory(config={"language": "de", "review": {"tells_workers": True}})
+    task = LinkTaskFactory(campaign=campaign, boxes=["Dog", "Car"])
+    worker = WorkerAccountFactory().worker
+    response = LinkResponseFactory(task=task, worker=worker)
+    judge(response=response, verdict="BAD", reason="vague", reviewer=UserFactory(), at=NOON)
+
+    page = BeautifulSoup(read(client, campaign, worker), "html.parser")
+
+    assert page.html["lang"] == "de"
+    outlines = sorted(path["d"].partition("V")[0] for path in page.select("figure path"))
+    assert outlines == ["M0.0 0.2H0.1", "M0.1 0.2H0.2"]
 
 
 def test_a_worker_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
