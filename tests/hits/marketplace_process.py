@@ -183,7 +183,7 @@ class Person(WorkerSession):
         url = link.partition("/welcome/")[0]
         person = cls(url, worker_id="", sign_in_url="")
         page = person.http.get(link, timeout=PATIENCE).text
-        [version] = html.fromstring(page).xpath("//input[@name='version']/@value")
+        [version] = found_in(page, "//input[@name='version']/@value")
         fields = {"agree": "yes", "version": version, "name": name, "password": ""}
         answer = person.post(link.removeprefix(url), link.removeprefix(url), **fields)
         assert answer.ok, answer.text
@@ -192,7 +192,7 @@ class Person(WorkerSession):
     def accept(self, hit_type_id: str) -> Frame:  # noqa: ARG002
         """Open the next task of the only group; raises NotOffered."""
         home = self.http.get(f"{self.url}/home", timeout=PATIENCE).text
-        actions = html.fromstring(home).xpath("//form[starts-with(@action, '/home/next/')]/@action")
+        actions = found_in(home, "//form[starts-with(@action, '/home/next/')]/@action")
         if not actions:
             raise NotOffered(home)
         answer = self.post("/home", actions[0])
@@ -209,9 +209,15 @@ class Person(WorkerSession):
 
 def source_of_frame(answer: requests.Response) -> str:
     """The address of the page in the first frame of the answer."""
-    [source, *_] = html.fromstring(answer.text).xpath("//iframe/@src") or [None]
-    assert source, answer.text
-    return str(source)
+    sources = found_in(answer.text, "//iframe/@src")
+    assert sources, answer.text
+    return sources[0]
+
+
+def found_in(page: str, path: str) -> list[str]:
+    """The attributes of a page that an XPath finds."""
+    found: Any = html.fromstring(page).xpath(path)
+    return [str(each) for each in found]
 
 
 class NotOffered(Exception):
