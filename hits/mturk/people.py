@@ -155,30 +155,24 @@ def groups_of(campaign: Campaign) -> list[PeopleGroup]:
 
 def make_group(campaign: Campaign, texts: dict[str, str | bool]) -> PeopleGroup:
     """Make a group that sees the campaign's tasks. Raises MarketplaceError; if a text was refused,
-    GroupFieldRefused.
-
-    A group of this name without tasks, of an earlier attempt that was cut off, is used.
-    """
-    unused = [
-        group for group in _groups(campaign) if group.name == texts["name"] and not group.tasks
-    ]
-    if unused:
-        _send(campaign, "PATCH", f"/groups/{unused[0].id}", texts)
-        return give_tasks(campaign, unused[0].id)
-    made = checked(PeopleGroup, _send(campaign, "POST", "/groups", texts), "create group")
-    return give_tasks(campaign, made.id)
+    GroupFieldRefused."""
+    answer = _send(campaign, "POST", "/groups", {**texts, **_tasks(campaign)})
+    return checked(PeopleGroup, answer, "create group")
 
 
 def give_tasks(campaign: Campaign, group: int) -> PeopleGroup:
     """Let a group see the campaign's newest HITs; raises MarketplaceError."""
+    answer = _send(campaign, "POST", f"/groups/{group}/tasks", _tasks(campaign))
+    return checked(PeopleGroup, answer, "give tasks")
+
+
+def _tasks(campaign: Campaign) -> dict[str, str | int | None]:
     # A person can do each task once, so this limit keeps nobody from any. People see it as the
     # number of their tasks, of which a paid practice is one. Pages for several images can have
     # fewer, so their number is not known.
     practice, is_single = campaign.config.practice, campaign.config.hit.images == 1
     share = campaign.tasks.count() + bool(practice.captions and practice.paid) if is_single else 0
-    tasks = {"hit_type_id": hit_types(campaign)[-1], "share": min(share, MOST_SHARE) or None}
-    answer = _send(campaign, "POST", f"/groups/{group}/tasks", tasks)
-    return checked(PeopleGroup, answer, "give tasks")
+    return {"hit_type_id": hit_types(campaign)[-1], "share": min(share, MOST_SHARE) or None}
 
 
 def lacks_newest(campaign: Campaign, group: PeopleGroup) -> bool:

@@ -33,6 +33,7 @@ from marketplace.services.people_groups import GroupPlan
 from shared.mail import sends_email
 
 TEXTS = ("name", "language", "organizer", "purpose", "contact", "consent")
+TASKS = {"hit_type_id": str, "share": int}
 Handler = Callable[..., Any]
 
 
@@ -151,11 +152,14 @@ def _list(requester: Requester) -> list[dict[str, Any]]:
     return [_shown(group) for group in requester.people_groups.order_by("pk")]
 
 
-@_takes(**dict.fromkeys(TEXTS, str), shows_names=bool)
+@_takes(**dict.fromkeys(TEXTS, str), shows_names=bool, **TASKS)
 def _create(requester: Requester, *, given: Mapping[str, Any]) -> dict[str, Any]:
-    at = clock.now()
-    with noted(actor=requester.name, action="CreateGroup", about=given.get("name", ""), at=at):
-        made = people_groups.create_group(plan=_plan(given), at=at, requester=requester)
+    at, name = clock.now(), given.get("name", "")
+    plan = {field: value for field, value in given.items() if field not in TASKS}
+    with noted(actor=requester.name, action="CreateGroup", about=name, at=at), transaction.atomic():
+        made = people_groups.create_group(plan=_plan(plan), at=at, requester=requester)
+        if given.keys() & TASKS:
+            _give_tasks(made, requester, given)
     return _shown(made)
 
 
@@ -183,13 +187,17 @@ def _change_texts(group: PeopleGroup, changes: Mapping[str, Any], at: datetime) 
     people_groups.change_group(group=group, plan=plan, at=at)
 
 
-@_takes(hit_type_id=str, share=int)
+@_takes(**TASKS)
 def _offer(requester: Requester, pk: int, *, given: Mapping[str, Any]) -> dict[str, Any]:
     group = _find(requester, pk)
-    hit_type = find_hit_type(requester, given.get("hit_type_id", ""))
     with noted(actor=requester.name, action="GiveTasks", about=group.name, at=clock.now()):
-        people_groups.offer(group=group, hit_type=hit_type, share=given.get("share"))
+        _give_tasks(group, requester, given)
     return _shown(group)
+
+
+def _give_tasks(group: PeopleGroup, requester: Requester, given: Mapping[str, Any]) -> None:
+    hit_type = find_hit_type(requester, given.get("hit_type_id", ""))
+    people_groups.offer(group=group, hit_type=hit_type, share=given.get("share"))
 
 
 def _close_tasks(requester: Requester, pk: int, hit_type: str, **_: Any) -> dict[str, Any]:

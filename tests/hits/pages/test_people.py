@@ -15,6 +15,7 @@ from hits.services.lifecycle import change_reward
 from tests.factories import ImageFactory, TeamFactory, UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
+from tests.hits.own_people import TEXTS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -155,16 +156,33 @@ def test_a_name_that_is_taken_is_refused_at_its_field(client, page):
     assert "There is a group called" in answer.content.decode()
 
 
-def test_a_group_without_tasks_of_an_attempt_that_was_cut_off_is_used(
-    client, campaign, page, monkeypatch
-):
-    with monkeypatch.context() as cut:
-        cut.setattr(people, "give_tasks", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            make_link(client, page)
+def test_a_group_has_its_tasks_although_the_answer_was_lost(client, campaign, page, monkeypatch):
+    send = people._send
 
-    assert make_link(client, page)
+    def lose(campaign, method, *given):
+        answer = send(campaign, method, *given)
+        if method == "POST":
+            raise MarketplaceError("The answer was lost.")
+        return answer
+
+    form = shown(client, page).select_one("main details form")
+    with monkeypatch.context() as patch:
+        patch.setattr(people, "_send", lose)
+        answer = client.post(page, values_of(form))
+
+    assert "The answer was lost." in answer.content.decode()
+    assert shown(client, page).select_one("section a code")
     assert len(people.groups_of(campaign)) == 1
+
+
+def test_a_group_without_tasks_that_somebody_else_made_is_not_used(client, campaign, page):
+    people._send(campaign, "POST", "/groups", {**TEXTS, "name": "Our class"})
+
+    form = shown(client, page).select_one("main details form")
+    answer = client.post(page, {**values_of(form), "name": "Our class"})
+
+    assert "There is a group called" in answer.content.decode()
+    assert people.groups_of(campaign) == []
 
 
 def pay(campaign, reward):

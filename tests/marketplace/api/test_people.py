@@ -80,6 +80,19 @@ def test_a_program_lets_its_own_people_in(program):
     assert Activity.objects.filter(actor=program.requester.name, action="GiveTasks").exists()
 
 
+def test_a_group_is_made_with_its_tasks_or_not_at_all(program):
+    hit_type = make_hit_type(requester=program.requester)
+    given = {"hit_type_id": hit_type.public_id, "share": 2}
+
+    refused, _ = program.send("POST", GROUPS, {**TEXTS, **given, "share": 0})
+    unknown, _ = program.send("POST", GROUPS, {**TEXTS, "hit_type_id": "x"})
+    group = program.make(**given)
+
+    assert (refused, unknown) == (400, 404)
+    assert group["tasks"] == [{**given, "is_open": True}]
+    assert PeopleGroup.objects.count() == 1
+
+
 def test_names_of_groups_are_unique_within_a_requester(program):
     """Others' names are neither taken nor told."""
     make_group()
