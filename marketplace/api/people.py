@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from django.urls import path, reverse
@@ -54,6 +55,8 @@ def _signed(**by_method: Handler) -> Callable[..., JsonResponse]:
             return _problem(401, str(error))
         except Throttled as error:
             return _problem(429, str(error))
+        except RequestDataTooBig:
+            return _problem(413, "The request is too large.")
         except DoesNotExist as error:
             return _problem(404, str(error))
         except DomainError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.core.exceptions import DisallowedHost, RequestDataTooBig
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -43,8 +43,6 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_call(request):
         return _json("UnknownOperationException", WRONG_HOST, 400)
     if _is_of_a_program(request):
-        if isinstance(exception, RequestDataTooBig):
-            return _error("The request is too large.", 413)
         is_of_host = isinstance(exception, DisallowedHost)
         return _error(WRONG_HOST if is_of_host else "The request could not be read.", 400)
     return defaults.bad_request(request, exception)

@@ -174,6 +174,14 @@ def test_errors_other_than_wrong_keys_are_answered_in_json_too(
     assert expected[1] in answer["error"]
 
 
+def test_a_request_that_is_too_large_is_answered_in_json_while_debugging(program, settings):
+    settings.DEBUG = True
+
+    status, answer = program.send("POST", GROUPS, **{"Content-Length": "9000000"})
+
+    assert (status, answer["error"]) == (413, "The request is too large.")
+
+
 def test_tasks_of_a_group_are_closed(program):
     group = program.make()
     hit_type = make_hit_type(requester=program.requester).public_id
