@@ -108,7 +108,11 @@ def publish(
     NotConfirmed, which states the cost, if the marketplace spends real money and the caller has not
     `confirmed`; ChangedMeanwhile, CannotMove, WrongEndpoint or MarketplaceError.
     """
-    seen = seen or terms_of(Campaign.objects.get(pk=campaign.pk))
+    now = Campaign.objects.get(pk=campaign.pk)
+    seen = seen or terms_of(now)
+    if now.status == CampaignStatus.DRAFT:
+        # `save_draft` may have been killed after it stored the file.
+        _follow_file(now, at)
     cost = _check_publication(campaign.pk, confirmed, seen)
     if marketplace_of(campaign).balance() < cost:
         raise CannotMove(
@@ -307,15 +311,20 @@ def save_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign
     checks and flags of the changed file, the verdicts, and what follows from them for their
     workers. Raises what `use_draft` raises."""
     campaign = _save_draft(draft, endpoint, at)
+    begun, now = draft.begun_from, campaign.config_json
+    is_followed = begun and (begun["review"], _of_flags(begun)) != (now["review"], _of_flags(now))
     # Afterwards, because it locks workers, who are locked before the sample.
-    if campaign.status == CampaignStatus.DRAFT:
-        resolve_judged(campaign=campaign, at=at)
-        begun, now = draft.begun_from, campaign.config_json
-        if begun and (begun["review"], _of_flags(begun)) != (now["review"], _of_flags(now)):
-            discard_by_file(campaign=campaign, at=at)
-            recount_worker_risks(campaign=campaign)
-            decide(campaign=campaign, at=at)
+    if campaign.status == CampaignStatus.DRAFT and is_followed:
+        _follow_file(campaign, at)
     return campaign
+
+
+def _follow_file(campaign: Campaign, at: datetime) -> None:
+    """Let a draft's file decide on the responses that were imported into it. Safe to repeat."""
+    resolve_judged(campaign=campaign, at=at)
+    discard_by_file(campaign=campaign, at=at)
+    recount_worker_risks(campaign=campaign)
+    decide(campaign=campaign, at=at)
 
 
 @transaction.atomic

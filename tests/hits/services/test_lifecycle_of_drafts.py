@@ -1,6 +1,7 @@
 """A draft that is saved again: what it keeps, and what follows from its new settings."""
 
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 
@@ -8,7 +9,8 @@ from annotate.kinds import CampaignNotPossible
 from annotate.models import Campaign, Response, Task
 from annotate.services.drafts import begin_draft
 from annotate.services.responses import close_or_reopen
-from hits.services.lifecycle import add_to_budget, save_draft
+from hits.services import lifecycle
+from hits.services.lifecycle import ChangedTerms, add_to_budget, publish, save_draft
 from qualcontrol.models import Assessment, Copying, SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
@@ -72,6 +74,45 @@ def test_a_draft_that_wants_one_reviewer_takes_the_judgement_that_there_is(verdi
     response.refresh_from_db()
     assert SpotCheck.objects.get().verdict == verdict
     assert (response.status == "DISCARDED") == (verdict == "BAD")
+
+
+@pytest.fixture
+def half_saved(monkeypatch):
+    """Saves a draft with this judgement that wants one reviewer now, and is killed on the way."""
+
+    def make(verdict):
+        review = {"share": 0, "first": 0, "reviewers": 2}
+        campaign = CampaignFactory(status="DRAFT", config={"review": review})
+        response = ResponseFactory(task__campaign=campaign)
+        judge(response=response, verdict=verdict, reason="vague", reviewer=UserFactory(), at=NOON)
+        with monkeypatch.context() as patch:
+            patch.setattr(lifecycle, "resolve_judged", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                saved_with("review", reviewers=1)
+        return Campaign.objects.get()
+
+    account = Mock(balance=lambda: Decimal(100))
+    monkeypatch.setattr(lifecycle, "marketplace_of", lambda _campaign: account)
+    return make
+
+
+def test_a_draft_whose_save_was_killed_has_its_verdicts_when_it_is_published(half_saved):
+    campaign = half_saved("GOOD")
+
+    publish(campaign=campaign, actor=None, at=NOON)
+
+    assert SpotCheck.objects.get().verdict == "GOOD"
+    assert Campaign.objects.get().status == "RUNNING"
+
+
+def test_such_a_draft_is_not_published_at_a_cost_that_its_verdicts_change(half_saved):
+    campaign = half_saved("BAD")
+
+    with pytest.raises(ChangedTerms):
+        publish(campaign=campaign, actor=None, at=NOON)
+
+    assert SpotCheck.objects.get().verdict == "BAD"
+    assert Response.objects.get().status == "DISCARDED"
 
 
 @pytest.fixture
