@@ -125,17 +125,8 @@ SALT = "hits.told"
 def tell_workers(*, campaign: Campaign, at: datetime) -> None:
     """Plan the messages that are due, to workers whom the marketplace delivers messages: those of
     whom an assignment is approved or rejected."""
-    bad = discarded(campaign).filter(spot_check__judged_at__lte=at - TOLD_AFTER)
-    workers = (
-        bad.filter(spot_check__verdict=Verdict.BAD).order_by().values_list("worker", flat=True)
-    )
-    keys = {worker: f"discarded-{campaign.pk}-{worker}" for worker in workers.distinct()}
-    for exclusion in campaign.exclusions.in_force():
-        keys[exclusion.worker_id] = f"excluded-{exclusion.pk}"
-    told = WorkerMessage.objects.filter(key__in=keys.values()).values_list("key", flat=True)
-    due = {worker: key for worker, key in keys.items() if key not in set(told)}
     reached = Worker.objects.filter(
-        pk__in=due,
+        pk__in=_due(campaign, at),
         account__id_deleted_at=None,
         account__assignments__hit__campaign=campaign,
         account__assignments__status__in=DECIDED,
@@ -143,10 +134,30 @@ def tell_workers(*, campaign: Campaign, at: datetime) -> None:
     with in_language(campaign.config.language):
         for worker in reached.distinct():
             with suppress(MessageNotPossible):  # somebody else has just planned it
-                _plan(campaign, worker, due[worker.pk], at)
+                _plan(campaign, worker, at)
 
 
-def _plan(campaign: Campaign, worker: Worker, key: str, at: datetime) -> None:
+def _due(campaign: Campaign, at: datetime, **only: Worker) -> dict[int, str]:
+    """The keys of the messages that are due, by worker."""
+    bad = discarded(campaign).filter(spot_check__judged_at__lte=at - TOLD_AFTER, **only)
+    workers = (
+        bad.filter(spot_check__verdict=Verdict.BAD).order_by().values_list("worker", flat=True)
+    )
+    keys = {worker: f"discarded-{campaign.pk}-{worker}" for worker in workers.distinct()}
+    for exclusion in campaign.exclusions.in_force().filter(**only):
+        keys[exclusion.worker_id] = f"excluded-{exclusion.pk}"
+    messages = WorkerMessage.objects.filter(key__in=keys.values())
+    told = set(messages.values_list("key", flat=True))
+    return {worker: key for worker, key in keys.items() if key not in told}
+
+
+@transaction.atomic
+def _plan(campaign: Campaign, worker: Worker, at: datetime) -> None:
+    Campaign.objects.locked(campaign.pk)
+    lock_worker(worker)
+    key = _due(campaign, at, worker=worker).get(worker.pk)
+    if key is None:  # a verdict was changed, or an exclusion lifted
+        return
     if key.startswith("excluded"):
         text = gettext(
             "You get no more tasks of this project. This page shows why, and you can ask there for "

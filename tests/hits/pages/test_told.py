@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from annotate.kinds import KINDS
-from annotate.models import Caption, Response, Task
+from annotate.models import Campaign, Caption, Response, Task
 from annotate.services.responses import withdraw
 from hits.models import TOLD_AFTER, AssignmentStatus, WorkerAccount, WorkerMessage
 from hits.services.accounts import ERASED
@@ -163,6 +163,22 @@ def test_a_worker_who_cannot_be_written_to_yet_is_told_later(campaign, worker):
     stranger = WorkerAccountFactory().worker
     respond(campaign, stranger, "Waits for its approval", "vague")
 
+    tell_workers(campaign=campaign, at=LATER)
+
+    assert not WorkerMessage.objects.exists()
+
+
+def test_a_worker_whose_exclusion_is_lifted_meanwhile_is_not_told_of_it(
+    campaign, worker, monkeypatch
+):
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+    locked = Campaign.objects.locked
+
+    def reinstate_before(pk):
+        campaign.exclusions.update(lifted_at=NOON)
+        return locked(pk)
+
+    monkeypatch.setattr(Campaign.objects, "locked", reinstate_before)
     tell_workers(campaign=campaign, at=LATER)
 
     assert not WorkerMessage.objects.exists()
