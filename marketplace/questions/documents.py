@@ -66,7 +66,9 @@ def check_question(text: str) -> Question:
     if isinstance(question, ExternalQuestion):
         _check_url(question.url)
     if isinstance(question, FormQuestion):
+        _check_identifiers(question)
         _check_choices(question)
+        _check_limits(text)
     return question
 
 
@@ -104,6 +106,21 @@ def _check_url(url: str) -> None:
         )
 
 
+def _check_identifiers(form: FormQuestion) -> None:
+    """Raise QuestionRefused if answers could not be told apart."""
+    for part in form.parts:
+        if isinstance(part, Field):
+            # The form's own field has the other name.
+            if part.identifier in ("", "assignmentId"):
+                raise QuestionRefused("A QuestionIdentifier must not be blank or assignmentId.")
+            options = [option.identifier for option in part.options]
+            if len(set(options)) != len(options):
+                raise QuestionRefused(
+                    f"Every SelectionIdentifier of the question {part.identifier} must be "
+                    "different."
+                )
+
+
 def _check_choices(form: FormQuestion) -> None:
     """Raise QuestionRefused if a question asks for more choices than anybody can make."""
     for part in form.parts:
@@ -114,6 +131,18 @@ def _check_choices(form: FormQuestion) -> None:
                     f"MinSelectionCount of the question {part.identifier} is {part.least}, but at "
                     f"most {most} can be chosen."
                 )
+
+
+def _check_limits(text: str) -> None:
+    """Raise QuestionRefused if a lower limit is above the upper one."""
+    root = xml.read(text, what="Question")
+    for element in root.iter("{*}Length", "{*}IsNumeric"):
+        suffix = "Length" if xml.local_name(element) == "Length" else "Value"
+        least, most = element.get(f"min{suffix}"), element.get(f"max{suffix}")
+        if least is not None and most is not None and int(least) > int(most):
+            raise QuestionRefused(
+                f"A min{suffix} is {least}, but the max{suffix} beside it is {most}."
+            )
 
 
 def check_test(text: str) -> None:

@@ -106,6 +106,22 @@ def test_a_form_that_nobody_can_fill_in_is_refused(counts, is_possible):
 
 
 @pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        (TEXT.replace('minLength="3"', 'minLength="11"'), "A minLength is 11"),
+        (TEXT.replace("<Length minLength", "<IsNumeric minValue").replace("maxLength", "maxValue")
+             .replace('"3"', '"11"'), "A minValue is 11"),
+        (question(" ", "<FreeTextAnswer/>"), "blank"),
+        (question("assignmentId", "<FreeTextAnswer/>"), "assignmentId"),
+        (CHOICE.replace("owl", "dog"), "SelectionIdentifier of the question animal"),
+    ],
+)  # fmt: skip
+def test_a_new_form_whose_answers_are_refused_or_not_told_apart_is_refused(fault, named):
+    with pytest.raises(QuestionRefused, match=named):
+        check_question(form(fault))
+
+
+@pytest.mark.parametrize(
     ("content", "kind"),
     [("<Text>A cat</Text>", "select"),
      ("<FormattedContent><![CDATA[<b>A cat</b>]]></FormattedContent>", "radio")],
