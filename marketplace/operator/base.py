@@ -57,6 +57,7 @@ def operator_page(*methods: str) -> Callable[[View[Rest]], Guarded[Rest]]:
                 request,
                 lambda: view(request, *args, **kwargs),  # type: ignore[arg-type]
                 otherwise=request.path if "GET" in methods else "operator:activity",
+                again=lambda location: _say_once(request, location),
             )
             # Keys and balances must not remain in a browser's cache.
             response.headers["Cache-Control"] = "no-store"
@@ -65,6 +66,16 @@ def operator_page(*methods: str) -> Callable[[View[Rest]], Guarded[Rest]]:
         return wrapped
 
     return decorate
+
+
+def _say_once(request: HttpRequest, location: str) -> None:
+    """Say that a form was sent twice, if its first answer was a page that is not shown again."""
+    if location == request.path:
+        messages.info(
+            request,
+            "This form was sent twice and carried out once. Links in its first answer are not "
+            "shown again: if you did not see them, make new ones.",
+        )
 
 
 def logged(request: OperatorRequest, action: str, about: str) -> AbstractContextManager[None]:

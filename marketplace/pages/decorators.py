@@ -110,12 +110,12 @@ def carried_out_once(
     view: Callable[[], HttpResponseBase],
     *,
     otherwise: str,
-    again: Callable[[], None] = lambda: None,
+    again: Callable[[str], None] = lambda _location: None,
     is_over: Callable[[str], bool] = lambda _location: False,
 ) -> HttpResponseBase:
     """The view's answer to a form; if the form was sent before, a redirect to where that answer
-    led, or to the page `otherwise` if it led nowhere or is not known. `again` is called before the
-    redirect if the form is known to have been carried out.
+    led, or to the page `otherwise` if it led nowhere or is not known. `again` is called with this
+    address before the redirect if the form is known to have been carried out.
 
     A form without a key, or with a damaged one, is carried out each time; a form that led to what
     `is_over`, once more.
@@ -152,7 +152,7 @@ def once(*, otherwise: str) -> Callable[[View[Rest]], View[Rest]]:
 class KeptForm(shared.once.SentForm):
     """A form whose key is stored in its own row."""
 
-    def __init__(self, key: UUID, otherwise: str, again: Callable[[], None]) -> None:
+    def __init__(self, key: UUID, otherwise: str, again: Callable[[str], None]) -> None:
         self.again = again
         self.rows, self.otherwise = SentForm.objects.filter(key=key), otherwise
         try:
@@ -178,5 +178,5 @@ class KeptForm(shared.once.SentForm):
     def second_answer(self) -> HttpResponseBase:
         location = self.location()
         if location:
-            self.again()
+            self.again(location)
         return see_other(location or self.otherwise)

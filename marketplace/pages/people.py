@@ -92,7 +92,7 @@ def _welcome(request: HttpRequest, invited: Invited) -> HttpResponseBase:
         request,
         lambda: _join(request, invited, None),
         otherwise="people_home",
-        again=lambda: _sign_in_again(request, invited),
+        again=lambda _location: _sign_in_again(request, invited),
     )
 
 

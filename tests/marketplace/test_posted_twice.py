@@ -194,6 +194,7 @@ def test_a_double_click_that_creates_workers_shows_them(operator):
     answers = [operator.post("/operator/workers", fields) for _ in range(2)]
 
     assert answers[1].url == "/operator/workers"
+    assert "if you did not see them, make new ones" in operator.get(answers[1].url).content.decode()
     assert Worker.objects.get().name == "Ada"
 
 
