@@ -30,11 +30,11 @@ class Difference(NamedTuple):
     """The second results' figure minus the first's.
 
     `p` is twice the share of resamples in which the difference is 0 or has the other sign, at most
-    1 and at least one resample's share.
+    1 and at least one resample's share. A difference that is the same in all has no interval.
     """
 
     difference: float
-    interval: Interval
+    interval: Interval | None
     p: float
 
 
@@ -47,7 +47,7 @@ def intervals(group: Group, *, resamples: int = RESAMPLES, seed: int = 0) -> dic
     return {
         name: interval_of(figures)
         for name, figures in drawn.items()
-        if not np.allclose(figures, figures[0])
+        if not _is_same_in_all(figures)
     }
 
 
@@ -69,7 +69,12 @@ def compare(
 def _difference(difference: float, drawn: Floats) -> Difference:
     least = 1 / len(drawn)
     p = 2 * float(min(np.mean(drawn <= 0), np.mean(drawn >= 0)))
-    return Difference(difference, interval_of(drawn), min(1.0, max(p, least)))
+    interval = None if _is_same_in_all(drawn) else interval_of(drawn)
+    return Difference(difference, interval, min(1.0, max(p, least)))
+
+
+def _is_same_in_all(figures: Floats) -> bool:
+    return np.allclose(figures, figures[0])
 
 
 def interval_of(figures: Floats) -> Interval:

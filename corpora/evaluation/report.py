@@ -210,8 +210,13 @@ def _cells(figures: Mapping[str, float], ranges: Mapping[str, Interval]) -> dict
 
 def _difference_cells(differences: Mapping[str, Difference]) -> dict[str, str]:
     return {
-        name: f"{difference.difference:+.3f} "
-        f"[{difference.interval.low:+.3f}, {difference.interval.high:+.3f}], p {difference.p:.3f}"
+        name: f"{difference.difference:+.3f}"
+        + (
+            f" [{difference.interval.low:+.3f}, {difference.interval.high:+.3f}]"
+            if difference.interval
+            else ""
+        )
+        + f", p {difference.p:.3f}"
         for name, difference in differences.items()
     }
 
@@ -220,6 +225,10 @@ def _as_json(figures: Mapping[str, Interval] | Mapping[str, Difference]) -> dict
     return {
         name: list(figure)
         if isinstance(figure, Interval)
-        else {"difference": figure.difference, "interval": list(figure.interval), "p": figure.p}
+        else {
+            "difference": figure.difference,
+            "interval": figure.interval and list(figure.interval),
+            "p": figure.p,
+        }
         for name, figure in figures.items()
     }

@@ -100,6 +100,15 @@ def test_two_results_are_compared(captions: Path, results: Path, write) -> None:
     assert "second − results" in run(captions, results, worse, "--metrics", "cider")
 
 
+def test_results_that_differ_alike_on_all_images_have_no_interval(captions, results) -> None:
+    options = (captions, results, results, "--metrics", "cider")
+
+    found = json.loads(run(*options, "--json"))["differences"]["overall"]["CIDEr"]
+
+    assert found == {"difference": 0, "interval": None, "p": 1}
+    assert "+0.000, p 1.000" in run(*options)
+
+
 def test_people_are_scored_by_leaving_one_reference_out(captions: Path) -> None:
     found = json.loads(run(captions, "--leave-one-out", "--json"))
 
