@@ -18,6 +18,7 @@ from corpora.content_selection.metric import (
     score_images,
 )
 from corpora.errors import DomainError
+from corpora.reading.files import MalformedFile
 from corpora.wording import counted
 
 if TYPE_CHECKING:
@@ -89,12 +90,12 @@ def run(
     **options: Any,
 ) -> Iterator[str]:
     check_options(results, boxes, development, {"--mentions": mentions, "--out": out})
-    descriptions = read_gold(gold)
+    descriptions = read_described(gold)
     curves = {}
     if development:
         curves = run_baselines(
             descriptions,
-            read_gold(development),
+            read_described(development),
             read_boxes(boxes),
             mentions=read_mentions(mentions) if mentions else None,
             seed=options["seed"],
@@ -108,6 +109,13 @@ def run(
         yield json.dumps(report.as_json())
     else:
         yield from [*report.lines(), *map(str, drawn)]
+
+
+def read_described(path: Path) -> Gold:
+    """The descriptions of each image; raises MalformedFile, also if there is none."""
+    if not any((descriptions := read_gold(path)).values()):
+        raise MalformedFile(path, "no image has a description")
+    return descriptions
 
 
 def check_options(

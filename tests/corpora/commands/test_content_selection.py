@@ -204,8 +204,15 @@ def test_a_file_that_is_not_there_or_not_utf8_is_an_error(write, tmp_path):
 
 
 def test_gold_without_a_description_is_an_error(write):
-    with pytest.raises(CommandError, match="No image has a description"):
+    with pytest.raises(CommandError, match=r"gold\.json: no image has a description"):
         run(write("gold.json", {"1": []}), write("results.json", {}))
+
+
+def test_development_without_a_description_is_an_error(write):
+    baselines = ["--boxes", write("boxes.json", {"boxes": {}}), "--development"]
+
+    with pytest.raises(CommandError, match=r"dev\.json: no image has a description"):
+        run(write("gold.json", GOLD), *baselines, write("dev.json", {}))
 
 
 @pytest.mark.parametrize(
