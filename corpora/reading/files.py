@@ -143,9 +143,7 @@ class Text:
         place = text.find("\0")
         if place >= 0:
             line += count_lines(text[:place])
-            reason = (
-                "a NUL character (U+0000), which no text file has: is it a file of another kind?"
-            )
+            reason = "a NUL character (U+0000), which no text file has; it may be of another kind"
             raise MalformedFile(self.name, reason, line)
 
     def _not_text(

@@ -117,6 +117,11 @@ def test_a_file_that_cannot_be_read_is_named_in_one_line(write, tmp_path, monkey
         assert str(refused.value).startswith(f"{path}{reason}")
 
 
+def test_a_sentence_can_follow_the_reason(write):
+    with pytest.raises(MalformedFile, match=r"[a-z]$"):
+        lines_of(write(b"\x00"))
+
+
 def test_a_pipe_is_refused(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
