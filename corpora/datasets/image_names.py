@@ -58,7 +58,9 @@ class ImageNames(Generic[Found]):
         ranks: list[dict[str, Named[Found] | None]] = [{}, {}, {}]
         for row in rows:
             _, key, file_name, url = row
-            parts = [*image_names(file_name), *image_names(url)] if file_name or url else []
+            # Tables do not keep blanks at the ends of a name.
+            written = {file_name, file_name.strip(), url} if file_name or url else ()
+            parts = [name for text in written for name in image_names(text)]
             for rank, names in zip(ranks, ([key], [comparable(file_name)], parts), strict=True):
                 for name in filter(None, names):
                     rank[name] = row if rank.get(name, row) == row else None
@@ -89,7 +91,9 @@ class ImageNames(Generic[Found]):
 def _may_be(row: Named[Any], text: str) -> bool:
     """Whether the text can mean this file: if both have folders, they must be the same as far as
     they go. The file's address is its own, regardless of its name."""
-    one, other = (f"/{comparable(unquote(_path(path)))}" for path in (text, row.file_name))
+    one, other = (
+        f"/{comparable(unquote(_path(path)))}" for path in (text.strip(), row.file_name.strip())
+    )
     has_folders = min(one.count("/"), other.count("/")) > 1
     return text == row.url or not has_folders or one.endswith(other) or other.endswith(one)
 

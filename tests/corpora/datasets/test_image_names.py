@@ -69,6 +69,13 @@ def test_an_address_with_escapes_is_that_of_a_file_without(folder, found):
     assert names.find(f"https://images.example/{folder}a%20cat.jpg") == found
 
 
+@pytest.mark.parametrize("file_name", [" a cat.jpg", "a cat.jpg ", "my trip/a cat.jpg "])
+def test_a_file_whose_name_has_blanks_at_its_ends_is_found_without_them(file_name):
+    names = ImageNames([Named("cat", "key1", file_name)])
+
+    assert names.find(file_name.strip()) == names.find(file_name) == "cat"
+
+
 def test_a_number_sign_in_the_name_of_a_file_belongs_to_it():
     names = ImageNames([Named("first", "key1", "scans/page #1.jpg")])
 
