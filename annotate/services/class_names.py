@@ -11,7 +11,7 @@ from annotate.services.bulk import Counts, Target, load, take_turns
 from corpora.datasets.openimages import read_class_names
 from corpora.errors import DomainError
 from corpora.language.languages import checked_tag, is_english
-from corpora.reading.files import Progress, no_progress
+from corpora.reading.files import MalformedFile, Progress, no_progress
 from corpora.reading.tables import CsvFile, open_csv
 
 NAMES = Target(ClassName, ["object_class", "language", "name"], ["object_class", "language"])
@@ -37,6 +37,8 @@ def import_class_names(*, path: Path, language: str, progress: Progress = no_pro
     take_turns()
     with open_csv(path, progress) as file:
         names, skipped = _names(file)
+    if not names and not skipped:
+        raise MalformedFile(path, "the file has no names of classes")
     rows = [(object_class, tag, name) for object_class, name in names.items()]
     new, changed = load(NAMES, lambda: iter(rows))
     return Counts(len(rows) + skipped, new, changed, skipped)

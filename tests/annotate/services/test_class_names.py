@@ -80,6 +80,12 @@ def test_rows_without_content_are_left_out(classes, imported):
     assert names_in("de") == {classes["dog"].pk: "Hund", classes["coco dog"].pk: "Hund"}
 
 
+@pytest.mark.parametrize("text", ["", "\n", "LabelName,DisplayName\n"])
+def test_a_file_without_names_is_refused(classes, imported, text):
+    with pytest.raises(CommandError, match=r"names\.csv: the file has no names of classes"):
+        imported(text)
+
+
 def test_names_reach_classes_of_the_same_label_that_a_team_imports_later(
     classes, imported, tmp_path
 ):
