@@ -368,7 +368,7 @@ def test_many_ids_that_are_not_in_the_split_are_counted_and_the_first_named():
 @pytest.mark.parametrize(
     ("listed", "reason"),
     [
-        ("", "None of the 0 ids is in the split"),
+        ("", "The list names no image."),
         ("x\ny", "None of the 2 ids is in the split 'validation'"),
         ('{"images": 3}', "there is no list of images"),
         ('[{"name": "a"}]', r"images\[0\]: None is not the id of an image"),
