@@ -1,7 +1,6 @@
 """The variables of the environment that the requester site reads (docs/settings.md)."""
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from shared.environment import (
     BothSites,
     DatabaseUrl,
     Days,
+    Folder,
     HostAndPort,
     Hosts,
     Seconds,
@@ -71,9 +71,9 @@ class Environment(BothSites):
     metrics_address: HostAndPort = ""
     api_reads_per_minute: int = Field(600, ge=0)
     # Files
-    media_root: Path | None = None
+    media_root: Folder | None = None
     upload_max_mb: int = Field(1000, ge=1)
-    images_folder: str = ""
+    images_folder: Folder | None = None
     s3_endpoint_url: ServerUrl = ""
     s3_access_key_id: str = ""
     s3_secret_access_key: str = ""
@@ -93,7 +93,7 @@ class Environment(BothSites):
     prolific_service_fee: Share = Decimal("0.3333")
     prolific_vat: Share = Decimal("0")
     # Evaluation
-    spice_models: Path | None = None
+    spice_models: Folder | None = None
     submitters_may_sign_up: bool = False
     scores_at_once: int = Field(1, ge=1)
 

@@ -205,7 +205,7 @@ UPLOAD_MAX_FILES = 2000
 # Limits of what the ZIP archives of an upload contain.
 UNPACKED_MAX_MB = 4000
 UNPACKED_MAX_FILES = 50000
-IMAGES_FOLDER = ENV.images_folder
+IMAGES_FOLDER = ENV.images_folder or ""
 
 EVALUATION_JAVA = Java(spice_models=ENV.spice_models)
 

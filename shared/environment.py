@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -92,6 +93,13 @@ def _long(secret: str) -> str:
     return secret
 
 
+def _in_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:  # there is no such user
+        raise ValueError("it must be the path of a folder") from error
+
+
 # Words with commas between them.
 Words = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 Hosts = Annotated[list[Annotated[str, AfterValidator(_host)]], NoDecode, BeforeValidator(_split)]
@@ -108,6 +116,8 @@ Urls = Annotated[list[Url], NoDecode, BeforeValidator(_split)]
 ServerUrl = Annotated[str, AfterValidator(web_address)]
 DatabaseUrl = Annotated[str, AfterValidator(_database)]
 HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
+# A folder, also with ~ for the user's own one, which only shells know.
+Folder = Annotated[Path, AfterValidator(_in_home)]
 
 
 class BothSites(BaseSettings):

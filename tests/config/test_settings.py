@@ -164,3 +164,17 @@ def test_an_address_is_stored_as_browsers_write_it(monkeypatch, text):
     monkeypatch.setenv("SITE_URL", text)
 
     assert read(Environment).site_url == "https://captions.example.org"
+
+
+def test_the_path_of_a_folder_may_begin_with_that_of_the_user(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    names = ("MEDIA_ROOT", "IMAGES_FOLDER", "SPICE_MODELS")
+    for name in names:
+        monkeypatch.setenv(name, "~/shared")
+
+    variables = read(Environment)
+
+    assert {getattr(variables, name.lower()) for name in names} == {tmp_path / "shared"}
+    monkeypatch.setenv("MEDIA_ROOT", "~nobody.like.this/shared")
+    with pytest.raises(ImproperlyConfigured, match="MEDIA_ROOT: it must be the path of a folder"):
+        read(Environment)
