@@ -40,7 +40,7 @@ def operator(marketplace, page) -> Page:
 @pytest.fixture
 def busy_marketplace(marketplace) -> list[str]:
     """A marketplace with data on every page; returns the pages' paths."""
-    client, now = marketplace.requester("A lab with a rather long name"), clock.now()
+    client, now = marketplace.requester("A" * 100), clock.now()
     hit_type_id = create_hit_type(client, Title="Describe an image in a sentence or two")
     hit = create_hit(client, hit_type_id, MaxAssignments=3)
     worker = marketplace.worker(country="NL")
