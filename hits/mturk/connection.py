@@ -137,7 +137,8 @@ class MarketplaceError(DomainError):
     def may_pass(self) -> bool:
         """Whether the same call may succeed later without a change: it came too fast, the
         marketplace failed or did not answer, or its reply cannot be used."""
-        return self.says_throttled or not self.is_refusal
+        # The code of a reply without one, such as the page of a proxy, is its status.
+        return self.says_throttled or not self.is_refusal or self.code.isdecimal()
 
     @property
     def says_gone(self) -> bool:

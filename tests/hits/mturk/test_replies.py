@@ -314,6 +314,17 @@ def test_a_strange_error_is_an_error_too(marketplace, replies, body):
         marketplace.approve("ASSIGNMENT1")
 
 
+@pytest.mark.parametrize("status", [403, 404, 429])
+def test_the_error_page_of_a_proxy_is_no_last_word(marketplace, replies, status):
+    replies.give(b"404 page not found", status=status)
+
+    with pytest.raises(MarketplaceError) as caught:
+        marketplace.approve("ASSIGNMENT1")
+
+    assert caught.value.is_refusal
+    assert caught.value.may_pass
+
+
 @pytest.mark.parametrize("minutes", [-14, 14])
 def test_the_marketplaces_clock_is_read_off_its_replies(marketplace, replies, minutes):
     there = datetime.now(UTC) + timedelta(minutes=minutes)

@@ -376,6 +376,7 @@ def plan_one(campaign: Campaign, age: timedelta) -> Bonus:
         (MarketplaceError("Too fast.", "ThrottlingException", is_refusal=True), False),
         (MarketplaceError("Who?", "AccessDeniedException", is_refusal=True), False),
         (MarketplaceError("No answer.", "NoAnswer"), False),
+        (MarketplaceError("404 page not found", "404", is_refusal=True), False),
     ],
 )
 def test_a_bonus_that_is_refused_for_a_day_is_given_up_and_frees_its_budget(
