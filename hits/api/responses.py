@@ -33,8 +33,18 @@ class ResponseSerializer(serializers.ModelSerializer[Response]):
         source="is_primed", read_only=True, allow_null=True, help_text="null if it is not known"
     )
     flags = serializers.SerializerMethodField(help_text="codes of the response's flags")
-    verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
-    reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
+    verdict = serializers.CharField(
+        source="spot_check.verdict",
+        read_only=True,
+        allow_null=True,
+        help_text="GOOD or BAD; empty before it is judged, and null if it is no spot check",
+    )
+    reason = serializers.CharField(
+        source="spot_check.reason",
+        read_only=True,
+        allow_null=True,
+        help_text="the verdict's reason; null if the response is no spot check",
+    )
 
     class Meta:
         model = Response

@@ -111,3 +111,14 @@ def test_responses_are_filtered_by_worker_flag_and_verdict(api, campaign):
     unknown = api.get("/api/campaigns/pilot/responses/", {"flag": "short_time"})
     assert (unknown.status_code, "no flag 'short_time'" in unknown.json()["detail"]) == (400, True)
     assert ids(verdict="BAD") == [first.pk]
+
+
+def test_a_response_without_a_spot_check_has_no_verdict_and_the_schema_says_so(api, campaign):
+    ResponseFactory(task__campaign=campaign)
+
+    (found,) = api.get("/api/campaigns/pilot/responses/").json()["results"]
+    schema = api.get("/api/schema/?format=json").json()["components"]["schemas"]["Response"]
+
+    for name in ("verdict", "reason"):
+        assert found[name] is None
+        assert schema["properties"][name]["nullable"]
