@@ -45,7 +45,8 @@ from hits.services.syncs import ask_for_sync, sync_jobs
 
 
 def dollars(**options: Any) -> serializers.DecimalField:
-    return serializers.DecimalField(max_digits=12, decimal_places=2, **options)
+    # More digits than a budget has: an estimate is of all responses, whatever the reward.
+    return serializers.DecimalField(max_digits=24, decimal_places=2, **options)
 
 
 class SpendSerializer(serializers.Serializer[Any]):
@@ -85,7 +86,7 @@ class PaySerializer(serializers.Serializer[Any]):
     """Pay per hour at the median time of the latest responses."""
 
     median_seconds = serializers.FloatField()
-    per_hour = serializers.DecimalField(max_digits=10, decimal_places=2)
+    per_hour = dollars()
 
 
 class CampaignListSerializer(serializers.ListSerializer[Any]):

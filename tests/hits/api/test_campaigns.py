@@ -111,3 +111,15 @@ def test_a_campaign_file_that_fits_no_selection_is_refused(api):
     answer = api.post("/api/campaigns/", file, content_type="application/json")
 
     assert "scenes" in problem_of(answer, 409)["detail"]
+
+
+def test_the_highest_reward_has_an_estimate_and_a_pay_per_hour(api):
+    config = {"references": 200, "hit": {"reward": "99999999.99"}}
+    campaign = CampaignFactory(slug="pilot", config=config, tasks=1)
+    ResponseFactory(task=campaign.tasks.get(), seconds=1)
+
+    estimate = api.get("/api/campaigns/pilot/estimate/")
+    shown = api.get("/api/campaigns/pilot/")
+
+    assert estimate.json()["rewards"] == "19999999998.00"
+    assert shown.json()["pay"]["per_hour"] == "359999999964.00"
