@@ -1,6 +1,7 @@
 """Campaigns: create, publish, pause, finish and sync them, and add to their budgets."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
@@ -37,6 +38,7 @@ from annotate.queries.progress import progress, progress_by_campaign
 from annotate.services.campaigns import create_campaigns
 from background.models import Job
 from background.tasks import announce_job
+from corpora.errors import DomainError
 from hits.models import Sync
 from hits.queries.costs import estimate, panel_estimate, spends
 from hits.queries.statistics import assignments_at_work, measured_pay
@@ -423,7 +425,9 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     def _move(self, request: Request, service: Callable[..., None]) -> Response:
         campaign = self.get_object()
         service(campaign=campaign, actor=account_of(request), at=timezone.now())
-        self._start_sync(campaign)
+        # The campaign has moved, also if no sync can be requested now; a later one acts on it.
+        with suppress(DomainError):
+            self._start_sync(campaign)
         return Response(self._shown(campaign))
 
 

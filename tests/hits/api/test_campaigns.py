@@ -1,8 +1,13 @@
 """The API's campaigns."""
 
+from uuid import uuid4
+
 import pytest
 
 from annotate.models import Campaign
+from background.jobs.requests import cancel_job
+from background.models import Job
+from hits.services.syncs import ask_for_sync
 from tests.api import problem_of
 from tests.factories import (
     NOON,
@@ -123,3 +128,16 @@ def test_the_highest_reward_has_an_estimate_and_a_pay_per_hour(api):
 
     assert estimate.json()["rewards"] == "19999999998.00"
     assert shown.json()["pay"]["per_hour"] == "359999999964.00"
+
+
+@pytest.mark.parametrize("act", ["pause", "finish"])
+def test_a_campaign_that_moves_is_no_error_if_its_sync_is_refused(api, act):
+    campaign = CampaignFactory(slug="pilot")
+    running = ask_for_sync(campaign=campaign, user=None, at=NOON)
+    Job.objects.filter(pk=running.pk).update(status="RUNNING", run=uuid4(), started_at=NOON)
+    cancel_job(job=running, user=None, at=NOON)
+
+    answer = api.post(f"/api/campaigns/pilot/{act}/")
+
+    assert answer.status_code == 200
+    assert answer.json()["status"] == {"pause": "PAUSED", "finish": "FINISHED"}[act]
