@@ -118,6 +118,8 @@ INVISIBLE = regex.compile(
     rf"|({_JOINED})(?:{_OTHERS})*([\u200C\u200D])(?:\3|{_OTHERS})*(?={_JOINED})"
     rf"|{_FORMAT}"
 )
+# Letters and marks that show nothing, such as the Hangul filler and variation selectors.
+BLANK = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Z}\u2800]+")
 URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
 FEWEST_ITEMS, LONGEST_ITEM, FEWEST_MARKS = 4, 2, 2
 MARKS = ",;:/|•·、，；،؛"
@@ -156,7 +158,8 @@ class Text(NamedTuple):
 
 
 def normalise(text: str) -> str:
-    """The text in NFC without control and zero-width characters, with single spaces.
+    """The text in NFC without control and zero-width characters, with single spaces; empty if it
+    shows nothing.
 
     Spelling and case are not changed.
     """
@@ -164,7 +167,9 @@ def normalise(text: str) -> str:
     hides = not spaced.isprintable()
     visible: str = INVISIBLE.sub(r"\1\2\3", spaced) if hides else spaced
     # Removing a character can bring together two spaces, or two characters that compose.
-    return text if visible == text else normalise(visible)
+    if visible != text:
+        return normalise(visible)
+    return "" if BLANK.fullmatch(text) else text
 
 
 def problems(

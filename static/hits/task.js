@@ -27,11 +27,15 @@ const INVISIBLE = new RegExp(
   "gu",
 );
 
-/** A text as our server stores it. */
+// Letters and marks that show nothing, such as the Hangul filler and variation selectors.
+const BLANK = /^[\p{Default_Ignorable_Code_Point}\p{Z}\u2800]+$/u;
+
+/** A text as our server stores it; empty if it shows nothing. */
 export function normalised(text) {
   const spaced = text.normalize("NFC").replace(/(?:[\x1c-\x1f\x85]|(?!\ufeff)\s)+/gu, " ");
   const visible = spaced.replace(/^ | $/g, "").replace(INVISIBLE, "$1$2$3");
-  return visible === text ? text : normalised(visible);
+  if (visible !== text) return normalised(visible);
+  return BLANK.test(text) ? "" : text;
 }
 
 /** The words of a text as our server counts them. */

@@ -44,6 +44,9 @@ def test_normalise_changes_nothing_the_second_time(text):
         # A joiner that is typed twice, or beside another invisible character.
         ("می\u200c\u200cخواهم, می\u200c\u200f\u200cروم", "می\u200cخواهم, می\u200cروم"),
         ("می\u200b\u200cخواهم 👩\u200d\u200d🚀", "می\u200cخواهم 👩\u200d🚀"),
+        # Letters and marks that show nothing, alone and in a text.
+        ("\u3164 \u115f\ufe0f \u2800", ""),
+        ("a\u3164❤\ufe0f", "a\u3164❤\ufe0f"),
         # The flag of Wales, tags without a flag, and a flag whose tags do not end.
         ("🏴󠁧󠁢󠁷󠁬󠁳󠁿 flies", "🏴󠁧󠁢󠁷󠁬󠁳󠁿 flies"),
         ("dog\U000e0067\U000e0062\U000e007f 🏴\U000e0067\U000e0062.", "dog 🏴."),
