@@ -90,19 +90,24 @@ class _Training:
     def __init__(
         self, dataset: Dataset, training: Dataset, by_image: Mapping[int, Indices]
     ) -> None:
-        self._known = {words(caption.text) for caption in training.captions}
+        self._known = {_letters(caption.text) for caption in training.captions}
         references = dataset.corpus.take(np.concatenate([*by_image.values()]))
         self._learnable = _types(references) & _types(training.corpus)
 
     def novel(self, texts: Sequence[str]) -> float:
         """The percentage of the captions that are not in the training captions word by word."""
-        return 100 * sum(words(text) not in self._known for text in texts) / len(texts)
+        return 100 * sum(_letters(text) not in self._known for text in texts) / len(texts)
 
     def coverage(self, corpus: Corpus) -> float | None:
         """The share of the learnable words that the captions have."""
         if not self._learnable:
             return None
         return len(self._learnable & _types(corpus)) / len(self._learnable)
+
+
+def _letters(text: str) -> str:
+    """The words of a text in a row. Tokenisers divide them in different ways: "dog's", "dog 's"."""
+    return "".join(words(text)).replace("'", "")
 
 
 class _LocalRecall:
