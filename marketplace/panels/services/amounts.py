@@ -9,7 +9,14 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from marketplace.models import Account, Participation, Transfer, TransferKind, Worker
+from marketplace.models import (
+    Account,
+    AssignmentStatus,
+    Participation,
+    Transfer,
+    TransferKind,
+    Worker,
+)
 from marketplace.models.ledger import ROUTES
 from marketplace.panels.models import (
     BatchState,
@@ -279,7 +286,9 @@ def _is_open(participation: Participation) -> bool:
         return True
     latest = submissions.last()
     if latest is None:
-        return earned(participation) > 0
+        # Also rejected work: a person decides on the submission that the next round may find.
+        has_rejected = participation.assignments().filter(status=AssignmentStatus.REJECTED).exists()
+        return has_rejected or earned(participation) > 0
     return latest.status in PAYABLE and earned(participation) > _paid(participation)
 
 

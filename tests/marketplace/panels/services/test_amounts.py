@@ -301,6 +301,24 @@ def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world,
     assert submission.bonuses == [50]
 
 
+def test_a_participant_whose_work_was_rejected_is_not_erased_before_the_panel_is_read(
+    world, panel_api
+):
+    """Otherwise the operator would read that nobody came."""
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    for assignment in assignments_of(panel_study):
+        reviews.reject(assignment=assignment, feedback="Empty.", at=clock.now())
+
+    for _ in ("not read yet", "awaiting review"):
+        with pytest.raises(CannotErase, match="panel"):
+            erase_worker(worker=Worker.objects.get(), at=clock.now())
+        run(panel_study)
+
+    assert "were rejected" in PanelSubmission.objects.get().question
+
+
 def test_the_rows_of_a_panel_go_to_its_account(world, panel_api):
     panel_study = make_panel_study()
     publish(panel_study)
