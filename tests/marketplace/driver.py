@@ -36,7 +36,8 @@ class Worker:
         self.url = url
         self.worker_id = worker_id
         self.session = requests.Session()
-        self.session.get(sign_in_url).raise_for_status()
+        # The list of HITs, to which the link leads, is not needed.
+        self.session.get(sign_in_url, allow_redirects=False).raise_for_status()
 
     def get(self, path: str) -> requests.Response:
         return self.session.get(self.url + path)
