@@ -1,4 +1,5 @@
-"""Every page of the requester site, from the list of its URLs: accessible, and fits the screen.
+"""Every page of the requester site, from the list of its URLs: accessible, also by the keyboard
+alone, and fits the screen.
 
 The page that describes the API is drawn by its own script, under the site's security policy.
 """
@@ -50,37 +51,37 @@ def researcher(context: BrowserContext, site: str, world) -> Page:
     return context.new_page()
 
 
-@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
 def test_every_page_is_accessible_and_fits_the_screen(
-    researcher: Page, site: str, pages: dict[str, str], size
+    researcher: Page, site: str, pages: dict[str, str]
 ) -> None:
-    page = researcher
-    page.set_viewport_size(size)
     faults = []
     for route, address in pages.items():
-        page.goto(site + address)
+        researcher.set_viewport_size(PHONE)
+        researcher.goto(site + address)
+        expect(researcher.locator("main")).to_be_visible()
         # A hidden table is as much part of the page as one that is open.
-        page.evaluate("document.querySelectorAll('main details').forEach((d) => (d.open = true))")
-        for scheme, rules in RULES.items():
-            page.emulate_media(color_scheme=scheme)
-            keep_picture(page, f"{route.replace(':', '-')}-{size['width']}-{scheme}")
-            for frame in page.frames:
-                faults += [f"{address} ({scheme}): {each}" for each in violations(frame, rules)]
-        if page.evaluate("document.documentElement.scrollWidth") > size["width"]:
-            faults.append(f"{address} is wider than {size['width']} pixels")
+        researcher.evaluate(
+            "document.querySelectorAll('main details').forEach((d) => (d.open = true))"
+        )
+        for size in (PHONE, WIDE):
+            researcher.set_viewport_size(size)
+            faults += [f"{address}: {fault}" for fault in faults_of(researcher, route, size)]
 
     assert len(pages) > 40
     assert not faults, "\n".join(faults)
 
 
-def test_the_keyboard_alone_reaches_everything(
-    researcher: Page, site: str, pages: dict[str, str]
-) -> None:
-    for address in pages.values():
-        researcher.goto(site + address)
-        expect(researcher.locator("main")).to_be_visible()
-        unreached = researcher.evaluate(UNREACHED)
-        assert unreached == [], f"{address}: {unreached}"
+def faults_of(page: Page, route: str, size: dict[str, int]) -> list[str]:
+    """What is wrong with the page on a screen of this size."""
+    found = [f"the keyboard passes by {each}" for each in page.evaluate(UNREACHED)]
+    for scheme, rules in RULES.items():
+        page.emulate_media(color_scheme=scheme)
+        keep_picture(page, f"{route.replace(':', '-')}-{size['width']}-{scheme}")
+        for frame in page.frames:
+            found += [f"({scheme}) {each}" for each in violations(frame, rules)]
+    if page.evaluate("document.documentElement.scrollWidth") > size["width"]:
+        found.append(f"it is wider than {size['width']} pixels")
+    return found
 
 
 # What a pointer can use and the Tab key passes by.
