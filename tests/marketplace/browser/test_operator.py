@@ -62,21 +62,20 @@ def busy_marketplace(marketplace) -> list[str]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_no_page_of_the_operators_has_a_fault_or_scrolls_sideways(
-    marketplace, operator, busy_marketplace, width
+    marketplace, operator, busy_marketplace
 ):
-    operator.set_viewport_size({"width": width, "height": 844})
-
     faults = {}
     for path in busy_marketplace:
         answer = operator.goto(f"{marketplace.url}/operator/{path}")
         assert answer is not None
         assert answer.status == 200, path
-        if found := violations_in_both_schemes(operator):
-            faults[path] = found
-        if operator.locator("html").evaluate("root => root.scrollWidth") > width:
-            faults[path] = "scrolls sideways"
+        for width in WIDTHS.values():
+            operator.set_viewport_size({"width": width, "height": 844})
+            if found := violations_in_both_schemes(operator):
+                faults[path, width] = found
+            if operator.locator("html").evaluate("root => root.scrollWidth") > width:
+                faults[path, width] = ["scrolls sideways"]
 
     assert faults == {}
 
