@@ -140,9 +140,19 @@ def lose_reply(route: Route) -> None:
     route.abort()
 
 
-@pytest.mark.parametrize("kind", EACH_KIND, indirect=True)
-@pytest.mark.parametrize("address", [TASK, SUBMISSION])
-@pytest.mark.parametrize("fails", [refuse, lose_reply])
+# Each kind reads in its own way an answer that only the marketplace has. What the page does after a
+# failure is the same for all kinds.
+FAILURES = [
+    *((kind, TASK, refuse) for kind in EACH_KIND),
+    *(
+        (kind, address, fails)
+        for kind in ("caption", "three captions")
+        for address, fails in [(TASK, lose_reply), (SUBMISSION, refuse), (SUBMISSION, lose_reply)]
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "address", "fails"), FAILURES, indirect=["kind"])
 def test_a_server_fails_before_or_after_it_has_the_answer(
     page, worker, campaign, kind, address, fails
 ):
