@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
@@ -123,7 +124,13 @@ def let_in(context: BrowserContext, site: str, user: User) -> None:
 
 
 @pytest.fixture
-def sign_in(page: Page, site: str):
+def sign_in(page: Page, site: str) -> Callable[[User], None]:
+    """Sign a user in at the requester site without its form; no page is opened."""
+    return partial(let_in, page.context, site)
+
+
+@pytest.fixture
+def sign_in_by_form(page: Page, site: str):
     """Sign a user in at the requester site with the form."""
 
     def sign_in_as(user, password: str = "a long password", *, leads_to: str = "/") -> None:

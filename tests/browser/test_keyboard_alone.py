@@ -62,6 +62,7 @@ def campaign(site):
 def test_a_campaign_is_made_by_keyboard_alone(page, sign_in, site):
     SelectionFactory(name="streets", images=ImageFactory.create_batch(2))
     sign_in(UserFactory())
+    page.goto(site)
 
     press(page, page.get_by_role("link", name="New campaign").first)
     press(page, page.get_by_role("button", name="Begin"))

@@ -47,6 +47,7 @@ def challenge(site) -> Challenge:
 def test_an_owner_creates_a_challenge_and_publishes_its_board(page, site, sign_in):
     make_release(images=12)
     sign_in(UserFactory(username="owner"))
+    page.goto(site)
     page.get_by_role("link", name="Challenges").click()
     page.get_by_role("link", name="New challenge").click()
     page.get_by_label("Release").select_option("v1")
@@ -67,9 +68,11 @@ def test_an_owner_creates_a_challenge_and_publishes_its_board(page, site, sign_i
     assert challenge.owner.username == "owner"
 
 
-def test_a_submitter_submits_corrects_a_mistake_and_reads_the_scores(page, site, sign_in, tmp_path):
+def test_a_submitter_submits_corrects_a_mistake_and_reads_the_scores(
+    page, site, sign_in_by_form, tmp_path
+):
     make_challenge(make_release(images=24)).submissions.all().delete()
-    sign_in(make_submitter(), leads_to="/challenges/")
+    sign_in_by_form(make_submitter(), leads_to="/challenges/")
     page.get_by_role("link", name="Kites").click()
     expect(page.get_by_text("3 left now.")).to_be_visible()
     wrong, right = tmp_path / "wrong.json", tmp_path / "right.json"
@@ -126,7 +129,7 @@ def test_axe_finds_nothing_wrong_with_the_pages(page, site, challenge, sign_in, 
     grace = scored.submitter
 
     check(page, f"{site}/challenges/sign-up/", size)
-    sign_in(grace, leads_to="/challenges/")
+    sign_in(grace)
     for path in PAGES:
         check(page, f"{site}/challenges/{path}", size)
     page.locator(".account summary").click()

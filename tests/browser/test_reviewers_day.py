@@ -94,8 +94,8 @@ def judge_by_keys(page: Page, *keys: str) -> None:
     expect(page.locator(f'[data-review]:not([data-key="{before}"])')).to_be_visible()
 
 
-def test_a_reviewers_day(page, site, sign_in, campaign):
-    sign_in(UserFactory(username="reviewer"))
+def test_a_reviewers_day(page, site, sign_in_by_form, campaign):
+    sign_in_by_form(UserFactory(username="reviewer"))
     open_queue(page, site, campaign)
     page.get_by_role("link", name="All useful checks").click()
     expect(to_go(page, 9)).to_be_visible()
@@ -196,6 +196,7 @@ def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, cam
 
 def test_the_start_page_leads_a_reviewer_to_the_required_checks(page, site, sign_in, campaign):
     sign_in(UserFactory(team__role="REVIEWER"))
+    page.goto(site)
     box = page.get_by_role("region", name="Next")
     expect(box).to_contain_text(f"{campaign.slug}: 9 captions need review.")
 

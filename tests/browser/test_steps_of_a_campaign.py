@@ -34,8 +34,9 @@ def proceed(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
 
 
-def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker, title):
+def test_a_campaign_is_made_by_the_steps_alone(page, site, sign_in, selection, worker, title):
     sign_in(UserFactory())
+    page.goto(site)
     page.get_by_role("link", name="New campaign").click()
     page.get_by_role("button", name="Begin").click()
 
