@@ -4,6 +4,7 @@ The table in docs/flags.md has the same cases.
 """
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.sync_api import CDPSession, Locator, Page, expect
@@ -30,22 +31,33 @@ def compose(page: Page, *texts: str) -> None:
     for text in texts:
         at = {"selectionStart": len(text), "selectionEnd": len(text)}
         session.send("Input.imeSetComposition", {"text": text, **at})
-        page.wait_for_timeout(40)
+        page.clock.fast_forward(40)
     session.send("Input.insertText", {"text": texts[-1]})
 
 
+def stop_clock(page: Page) -> None:
+    """From now on, time passes on the page only when a test puts its clock forward."""
+    page.clock.pause_at(datetime.now() + timedelta(seconds=10))
+
+
+def type_at_pace(page: Page, text: str, pause: int) -> None:
+    """Type the text; by the page's clock, a key takes these milliseconds."""
+    page.keyboard.type(text)
+    page.clock.fast_forward(pause * len(text))
+
+
 def type_it(page: Page, field: Locator) -> None:
-    page.keyboard.type(SENTENCE, delay=75)
+    type_at_pace(page, SENTENCE, 75)
     page.keyboard.press("Backspace")
-    page.keyboard.type(".", delay=75)
+    type_at_pace(page, ".", 75)
 
 
 def let_a_robot_type(page: Page, field: Locator) -> None:
-    page.keyboard.type(SENTENCE, delay=90)
+    type_at_pace(page, SENTENCE, 90)
 
 
 def let_a_robot_hurry(page: Page, field: Locator) -> None:
-    page.keyboard.type(SENTENCE, delay=10)
+    type_at_pace(page, SENTENCE, 10)
 
 
 def write_on_a_phone(page: Page, field: Locator) -> None:
@@ -54,7 +66,7 @@ def write_on_a_phone(page: Page, field: Locator) -> None:
         letters = [word[: n + 1] for n in range(len(word))]
         compose(page, *(letters if word not in {"wooden", "garden."} else [word[:3], word]))
         # As quick as people's thumbs.
-        page.wait_for_timeout(100 * len(word))
+        page.clock.fast_forward(100 * len(word))
         if not word.endswith("."):
             page.keyboard.type(" ")
 
@@ -62,7 +74,7 @@ def write_on_a_phone(page: Page, field: Locator) -> None:
 def write_japanese(page: Page, field: Locator) -> None:
     for reading, written in [("ちゃいろの", "茶色の"), ("いぬがはしる", "犬が走る")]:
         compose(page, *(reading[: n + 1] for n in range(len(reading))), written)
-    page.keyboard.type("。" + " dog" * 8, delay=10)
+    type_at_pace(page, "。" + " dog" * 8, 10)
 
 
 def dictate_as_composition(page: Page, field: Locator) -> None:
@@ -70,7 +82,7 @@ def dictate_as_composition(page: Page, field: Locator) -> None:
     words = SENTENCE.split()
     session = page.context.new_cdp_session(page)
     for number in [*range(2, len(words), 2), len(words)]:
-        page.wait_for_timeout(700)
+        page.clock.fast_forward(700)
         text = " ".join(words[:number])
         at = {"selectionStart": len(text), "selectionEnd": len(text)}
         session.send("Input.imeSetComposition", {"text": text, **at})
@@ -78,12 +90,12 @@ def dictate_as_composition(page: Page, field: Locator) -> None:
 
 
 def dictate_as_phrase(page: Page, field: Locator) -> None:
-    page.wait_for_timeout(3_500)
+    page.clock.fast_forward(3_500)
     page.keyboard.insert_text(SENTENCE)
 
 
 def correct_spelling(page: Page, field: Locator) -> None:
-    page.keyboard.type(SENTENCE.replace("garden", "gardne"), delay=75)
+    type_at_pace(page, SENTENCE.replace("garden", "gardne"), 75)
     field.evaluate("""area => {
         area.setSelectionRange(area.value.length - 7, area.value.length - 1);
         document.execCommand('insertText', false, 'garden');
@@ -108,7 +120,7 @@ def paste(page: Page, field: Locator) -> None:
 
 def move_a_part(page: Page, field: Locator) -> None:
     """Cut out what was typed, paste it elsewhere, and undo something."""
-    page.keyboard.type("in a garden. " + SENTENCE[:-12], delay=75)
+    type_at_pace(page, "in a garden. " + SENTENCE[:-12], 75)
     page.keyboard.press("Home")
     for _ in range(13):
         page.keyboard.press("Shift+ArrowRight")
@@ -142,33 +154,27 @@ def insert_by_command(page: Page, field: Locator) -> None:
 
 
 def insert_by_command_late(page: Page, field: Locator) -> None:
-    page.wait_for_timeout(4_000)
+    page.clock.fast_forward(4_000)
     field.evaluate(INSERT, SENTENCE)
 
 
 def insert_long_by_command_late(page: Page, field: Locator) -> None:
-    page.wait_for_timeout(12_000)
+    page.clock.fast_forward(12_000)
     field.evaluate(INSERT, LONG)
 
 
 def stream_words(page: Page, field: Locator) -> None:
     """As an extension does that shows a model's words as they come."""
-    del page
-    # In the page, so that a busy machine does not make it slow.
-    stream = f"""async (field, words) => {{
-        for (const word of words) {{
-            ({INSERT})(field, word);
-            await new Promise((resolve) => setTimeout(resolve, 30));
-        }}
-    }}"""
-    field.evaluate(stream, [f" {word}" for word in SENTENCE.split()])
+    for word in SENTENCE.split():
+        field.evaluate(INSERT, f" {word}")
+        page.clock.fast_forward(30)
 
 
 def type_after_pasting(page: Page, field: Locator) -> None:
     paste(page, field)
     page.keyboard.press("Control+A")
     page.keyboard.press("Delete")
-    page.keyboard.type(SENTENCE, delay=75)
+    type_at_pace(page, SENTENCE, 75)
 
 
 CASES: list[tuple[Callable[[Page, Locator], None], dict[str, int], str]] = [
@@ -201,11 +207,14 @@ def test_each_way_is_told_apart(page, site, marketplace, title, write, character
     reconcile(campaign)
     [worker] = marketplace.fresh_workers(1)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.clock.install()
     frame = accept(page, worker, campaign)
     field = frame.get_by_label("Describe the image in one sentence")
 
+    stop_clock(page)
     field.click()
     write(page, field)
+    page.clock.resume()
     frame.get_by_role("button", name="Submit").click()
     expect(page.get_by_text("submitted").first).to_be_visible()
 
@@ -224,14 +233,17 @@ def test_a_field_that_takes_no_pasted_text_takes_ones_own_words_back(
     reconcile(campaign)
     [worker] = marketplace.fresh_workers(1)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.clock.install()
     frame = accept(page, worker, campaign)
     field = frame.get_by_label("Describe the image in one sentence")
 
+    stop_clock(page)
     field.click()
     paste(page, field)
     expect(frame.get_by_text("This task takes no pasted text.")).to_be_visible()
     expect(field).to_have_value("")
     move_a_part(page, field)
+    page.clock.resume()
     expect(frame.get_by_text("This task takes no pasted text.")).to_have_count(0)
     frame.get_by_role("button", name="Submit").click()
     expect(page.get_by_text("submitted").first).to_be_visible()
