@@ -156,10 +156,7 @@ def test_the_page_fits_a_phone_from_right_to_left(phone, worker, make):
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
-def test_the_page_is_accessible_and_fits(browser: Browser, worker, campaign, viewport):
-    context = browser.new_context(viewport=viewport)
-    page = context.new_page()
+def test_the_page_is_accessible_and_fits(page, worker, campaign):
     accept(page, worker, campaign)
     page.goto(page.frames[1].url)
     page.get_by_text("How to compare the texts").click()
@@ -168,8 +165,9 @@ def test_the_page_is_accessible_and_fits(browser: Browser, worker, campaign, vie
         text.get_by_role("checkbox", name=name).check()
     questions(page).first.get_by_role("radio").nth(1).check()
 
-    assert violations_in_both_schemes(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.emulate_media(color_scheme="light")
-    keep_picture(page, f"preference-{viewport['width']}")
-    context.close()
+    for viewport in (DESKTOP, PHONE):
+        page.set_viewport_size(viewport)
+        assert violations_in_both_schemes(page) == [], viewport
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), viewport
+        page.emulate_media(color_scheme="light")
+        keep_picture(page, f"preference-{viewport['width']}")

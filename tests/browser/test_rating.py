@@ -136,10 +136,7 @@ def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign)
     context.close()
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE, SMALLEST_PHONE])
-def test_the_page_is_accessible(browser: Browser, worker, campaign, viewport):
-    context = browser.new_context(viewport=viewport)
-    page = context.new_page()
+def test_the_page_is_accessible(page, worker, campaign):
     preview = open_group(page, worker, campaign)
     expect(preview.get_by_role("button", name="Submit")).to_be_disabled()
     page.get_by_role("button", name="Accept").first.click()
@@ -149,9 +146,8 @@ def test_the_page_is_accessible(browser: Browser, worker, campaign, viewport):
     for text in ("true of", "important"):
         question(page, 2, text).get_by_role("radio").nth(1).check()
 
-    found = violations_in_both_schemes(page)
-
-    assert found == []
-    assert page.get_by_role("img", name="The image that the sentences are about").is_visible()
-    keep_picture(page, f"rating-{viewport['width']}")
-    context.close()
+    for viewport in (DESKTOP, PHONE, SMALLEST_PHONE):
+        page.set_viewport_size(viewport)
+        assert violations_in_both_schemes(page) == [], viewport
+        assert page.get_by_role("img", name="The image that the sentences are about").is_visible()
+        keep_picture(page, f"rating-{viewport['width']}")

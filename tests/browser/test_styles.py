@@ -28,23 +28,25 @@ def test_a_long_name_in_a_gallery_ends_with_an_ellipsis(page: Page, site: str):
     assert style(page, site, gallery, "p", "display") == "block"
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        '<header class="campaign-header"><p class="name"><a href="/">{name}</a></p></header>',
-        '<div class="line"><h1>{name}</h1><span class="pill">Draft</span></div>',
-        '<ul><li class="line"><a href="/">{name}</a><button>Copy</button></li></ul>',
-        '<div class="heading"><h1>{name}</h1></div>',
-        '<div class="selections"><label class="option"><span>{name}</span></label></div>',
-        '<p class="figures"><span>{name}</span></p>',
-        '<fieldset><label class="choice"><input type="checkbox"> {name}</label></fieldset>',
-        '<table class="story"><tr><td class="when">2 Nov, 12:00</td><td>{name}</td></tr></table>',
-        '<div class="heading"><form class="actions"><select><option>{name}</select></form></div>',
-    ],
-)
-def test_a_long_name_without_a_place_to_break_fits_a_phone(page: Page, site: str, markup: str):
+LONG = "street_scenes_" * 7
+LONG_NAMES = [
+    f'<header class="campaign-header"><p class="name"><a href="/">{LONG}</a></p></header>',
+    f'<div class="line"><h1>{LONG}</h1><span class="pill">Draft</span></div>',
+    f'<ul><li class="line"><a href="/">{LONG}</a><button>Copy</button></li></ul>',
+    f'<div class="heading"><h1>{LONG}</h1></div>',
+    f'<div class="selections"><label class="option"><span>{LONG}</span></label></div>',
+    f'<p class="figures"><span>{LONG}</span></p>',
+    f'<fieldset><label class="choice"><input type="checkbox"> {LONG}</label></fieldset>',
+    f'<table class="story"><tr><td class="when">2 Nov, 12:00</td><td>{LONG}</td></tr></table>',
+    f'<div class="heading"><form class="actions"><select><option>{LONG}</select></form></div>',
+]
+
+
+def test_a_long_name_without_a_place_to_break_fits_a_phone(page: Page, site: str):
     page.set_viewport_size(PHONE)
 
-    style(page, site, markup.format(name="street_scenes_" * 7), "main", "width")
+    for markup in LONG_NAMES:
+        style(page, site, markup, "main", "width")
 
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == PHONE["width"], markup
