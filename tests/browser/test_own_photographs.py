@@ -135,19 +135,19 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("size", [PHONE, DESKTOP])
 def test_the_pages_are_accessible_and_fit_the_screen(
-    signed_in: Page, site: str, examples: int, size
+    signed_in: Page, site: str, examples: int
 ) -> None:
     page = signed_in
-    page.set_viewport_size(size)
     for address in PAGES:
         page.goto(site + address.format(image=examples))
         for details in page.locator("details").all():
             details.evaluate("element => { element.open = true; }")
         name = address.strip("/").replace("/", "-").split("?")[0]
-        keep_picture(page, f"{name}-{size['width']}")
-        found = violations_in_both_schemes(page)
-        assert not found, f"{address}: {found}"
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= size["width"], address
+        for size in (PHONE, DESKTOP):
+            page.set_viewport_size(size)
+            keep_picture(page, f"{name}-{size['width']}")
+            found = violations_in_both_schemes(page)
+            assert not found, f"{address}: {found}"
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width <= size["width"], address
