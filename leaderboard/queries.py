@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from itertools import permutations
+from itertools import chain, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from django.db.models import Count, Q, QuerySet
 from annotate.images.copies import whole_url
 from annotate.models import Release, ReleasedImage, Role
 from annotate.queries.releases import captions_with_hidden, domains_of_release, has_few
+from corpora.evaluation.metrics import CIDER, FIGURES
 from corpora.evaluation.results import WrongResults, check_images, listed, read_results
 from corpora.language.text import normalise
 from leaderboard.models import Challenge, Submission
@@ -153,15 +154,16 @@ class Names(NamedTuple):
 
 def names_of(submissions: Iterable[Submission]) -> Names:
     scores = [submission.scores for submission in submissions if submission.scores]
-    metrics = _in_order(score["overall"] for score in scores)
+    # In the order of FIGURES, because not every database keeps that of a JSON object's keys.
+    metrics = _first_met(sorted(score["overall"], key=FIGURES.index) for score in scores)
     # CIDEr comes first, and boards are sorted by it at first, as in nocaps.
-    metrics.sort(key=lambda metric: metric != "CIDEr")
-    return Names(metrics, _in_order(score["subsets"] for score in scores))
+    metrics.sort(key=lambda metric: metric != CIDER)
+    return Names(metrics, _first_met(sorted(score["subsets"]) for score in scores))
 
 
-def _in_order(mappings: Iterable[Any]) -> list[str]:
-    """The keys of all mappings, in the order in which they first occur."""
-    return list(dict.fromkeys(key for mapping in mappings for key in mapping))
+def _first_met(lists: Iterable[Sequence[str]]) -> list[str]:
+    """The members of all lists, in the order in which they first occur."""
+    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def _rank_key(figure: float | None) -> tuple[bool, float]:

@@ -423,5 +423,5 @@ METRICS: Mapping[str, Callable[[Sentences, Java], Measured]] = {
 }
 # Those that need the official tokeniser.
 OFFICIAL_ONLY = {"meteor", "spice"}
-# The names of their figures.
-FIGURES = {*BLEU, "METEOR", "ROUGE_L", CIDER, "SPICE"}
+# The names of their figures, in the same order.
+FIGURES = (*BLEU, "METEOR", "ROUGE_L", CIDER, "SPICE")

@@ -80,7 +80,7 @@ def listed(values: Iterable[Any]) -> str:
 OTHER_KEYS = {"image_id", "caption"}
 
 
-def read_outside(path: Path, *, taken: set[str], images: Mapping[int, Any]) -> Outside:
+def read_outside(path: Path, *, taken: Collection[str], images: Mapping[int, Any]) -> Outside:
     """The score of each of the images, by metric and image; raises MalformedFile and WrongResults.
 
     The file is a list of objects with `image_id` and one number for each metric, or an object from

@@ -41,8 +41,8 @@ def metric_name(name: str) -> str:
 def scores_table(submission: Submission) -> dict[str, Any]:
     """The figures of a scored submission: a row for all images, and one for each subset."""
     scores = submission.scores or {}
-    metrics, _ = names_of([submission])
-    counts = {"": scores["images"], **scores["subset_images"]}
+    metrics, subsets = names_of([submission])
+    counts = {"": scores["images"], **{name: scores["subset_images"][name] for name in subsets}}
     rows = [
         (
             name,
@@ -55,7 +55,7 @@ def scores_table(submission: Submission) -> dict[str, Any]:
         "submission": submission,
         "metrics": metrics,
         "rows": rows,
-        "failed": scores.get("failed", {}).items(),
+        "failed": sorted(scores.get("failed", {}).items()),
     }
 
 

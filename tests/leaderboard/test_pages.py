@@ -14,6 +14,7 @@ from leaderboard.models import Challenge, Submission, SubmissionStatus
 from leaderboard.queries import LONG, board_of
 from leaderboard.services.scoring import take
 from leaderboard.services.submissions import withdraw
+from leaderboard.templatetags.leaderboard import scores_table
 from tests.factories import UserFactory
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 
@@ -144,6 +145,25 @@ def test_the_page_of_a_challenge_without_cider_shows_its_first_metric(researcher
 
     assert '<th scope="col" class="number">ROUGE_L</th>' in page  # of the latest submission
     assert page.index('data-label="ROUGE_L">0.4</td>') < page.index('data-label="ROUGE_L">–</td>')
+
+
+def test_metrics_and_subsets_are_in_one_order(researcher, scored):
+    """PostgreSQL sorts the keys of the stored scores by their length."""
+    submission = scored("a", 0.5)
+    figures = {"SPICE": 0.2, "Bleu_1": 0.7, "METEOR": 0.3, "ROUGE_L": 0.4}
+    subsets = dict.fromkeys(["in-domain", "out-domain", "near-domain"], figures)
+    counts = dict.fromkeys(subsets, 20)
+    submission.scores |= {"overall": figures, "subsets": subsets, "subset_images": counts}
+    submission.save()
+
+    board = researcher.get("/challenges/kites/board/").context["board"]
+    table = scores_table(submission)
+
+    assert board.metrics == ["Bleu_1", "METEOR", "ROUGE_L", "SPICE"]
+    assert board.sort == "Bleu_1"
+    assert board.subsets == ["in-domain", "near-domain", "out-domain"]
+    assert table["metrics"] == ["Bleu_1", "METEOR", "ROUGE_L", "SPICE"]
+    assert [name for name, *_ in table["rows"]] == ["", "in-domain", "near-domain", "out-domain"]
 
 
 def test_the_table_has_each_submission_and_no_formula(researcher, scored):
