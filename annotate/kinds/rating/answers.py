@@ -11,6 +11,7 @@ The texts here are English; the task page translates them.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import fsum
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -224,7 +225,7 @@ def points_of(ratings: Ratings, questions: Sequence[Question]) -> dict[str, floa
     if TOTAL in scored_names(questions) and len(points) == len(questions):
         penalties = {question.name for question in questions if question.is_penalty}
         mean = fmean(value for name, value in points.items() if name not in penalties)
-        points[TOTAL] = mean + sum(points[name] for name in penalties)
+        points[TOTAL] = mean + fsum(points[name] for name in penalties)
     return points
 
 

@@ -229,6 +229,21 @@ def test_the_total_of_thumb_is_the_mean_of_precision_and_recall_plus_the_penalti
     assert scored_names(QUESTIONS) == NAMES
 
 
+@pytest.mark.parametrize("letter", "abcdefghijklmnop")
+def test_the_total_does_not_depend_on_the_order_in_which_penalties_are_added(letter):
+    """Texts are in another order in the sets of each process."""
+    asked = {"text": "?", "labels": ["no", "yes"]}
+    penalties = {f"{letter}_x": -0.1, f"{letter}_y": -0.2, f"{letter}_z": -0.3}
+    questions = [
+        Question.model_validate({**asked, "name": name, "points": [0, points]})
+        for name, points in {"good": 1, **penalties}.items()
+    ]
+
+    points = points_of(dict.fromkeys(["good", *penalties], 2), questions)
+
+    assert points["total"] == 1 - 0.6
+
+
 def test_a_rating_is_one_of_the_questions_labels():
     fields = {"precision-1-7": "5", "conciseness-1-7": "3", "true-1-7": "1"}
     scales = {"precision": 5, "conciseness": 2}
