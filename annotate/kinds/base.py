@@ -435,6 +435,11 @@ class TaskKind(ABC):
         """Variables of the template of one released item besides `image`."""
         return {}
 
+    def released_figures(self, release: Release) -> dict[str, Any]:
+        """The figures of a release as its page shows them."""
+        figures: dict[str, Any] = release.figures
+        return figures
+
     @abstractmethod
     def tables(self, release: Release) -> list[Table]:
         """The release as tables, for all file formats; the first one is `images`."""

@@ -12,7 +12,7 @@ from django.utils.timesince import timeuntil
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, ReleasedImage, Response
+from annotate.models import Campaign, Release, ReleasedImage, Response
 from corpora.language.languages import is_english, language_of
 from corpora.wording import exact_percent, percent
 
@@ -89,6 +89,12 @@ def show_released(kind: TaskKind, image: ReleasedImage, language: str = "") -> S
     """An item of a release in this language, rendered with the template of its task type."""
     context = {"image": image, "language": language, **kind.released_context(image)}
     return render_to_string(kind.templates.released, context)
+
+
+@register.simple_tag
+def released_figures(kind: TaskKind, release: Release) -> dict[str, Any]:
+    """The figures of a release as its page shows them."""
+    return kind.released_figures(release)
 
 
 register.filter("percent", percent)

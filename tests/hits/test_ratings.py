@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from io import StringIO
 from urllib.parse import urlsplit
 
@@ -11,7 +12,7 @@ from django.core.management import call_command
 from annotate.exports.provenance import collection_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
 from annotate.kinds.campaign_files import CampaignFileError, parse_config
-from annotate.models import CaptionSet, ReleasedCaption, Response, Task
+from annotate.models import CaptionSet, Release, ReleasedCaption, Response, Task
 from annotate.services.campaigns import create_campaign
 from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
@@ -408,6 +409,24 @@ def test_the_release_page_compares_the_sources(captioned, model, admin_client):
     assert '<td class="number">4.00 </td>' in page
     assert "human − model" in page
     assert "references: true 4.0, complete 3.0, fluent 5.0" in page
+
+
+@pytest.mark.django_db
+def test_the_release_page_has_the_questions_in_their_order(captioned, model, admin_client):
+    """PostgreSQL sorts the keys of the stored figures by their length."""
+    campaign = make_campaign(captioned)
+    given = {"true": 4, "fluent": 5, "complete": 3}
+    for task in campaign.tasks.all():
+        RATINGS.store([(respond(task), dict.fromkeys("123", given)) for _ in range(2)])
+    release = release_campaign(campaign=campaign, name="judged", seed=3, at=NOON)
+    figures = json.loads(json.dumps(release.figures, sort_keys=True))
+    Release.objects.filter(pk=release.pk).update(figures=figures)
+
+    page = " ".join(admin_client.get("/releases/judged/").content.decode().split())
+
+    heads = re.findall(r'<th scope="col" class="number">(True|Complete|Fluent)</th>', page)
+    assert heads == ["True", "Complete", "Fluent"] * 2
+    assert re.findall(r'<td class="number">([345]\.00) </td>', page) == ["4.00", "3.00", "5.00"] * 3
 
 
 @pytest.mark.django_db

@@ -24,7 +24,7 @@ from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
 from annotate.kinds.steps import StepFields
-from annotate.models import Campaign, ReleasedImage, Response, Selection, Task
+from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
 from corpora.evaluation.bootstrap import RESAMPLES
 from corpora.evaluation.comparisons import PRIOR
 from corpora.language.text import Problem, gettext_noop
@@ -246,6 +246,10 @@ class PreferenceKind(RatingKind):
                 for comparison in image.record["comparisons"]
             ]
         }
+
+    def released_figures(self, release: Release) -> dict[str, Any]:
+        figures: dict[str, Any] = release.figures
+        return figures
 
 
 def pairs_of(task: Task) -> Sequence[Pair]:

@@ -38,7 +38,7 @@ from annotate.kinds.rating.marks import (
     parse_marks,
     shown_marks,
 )
-from annotate.kinds.rating.release import freeze, tables
+from annotate.kinds.rating.release import freeze, ordered_figures, tables
 from annotate.kinds.rating.scores import RESAMPLES
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step, number_to_rate
 from annotate.kinds.steps import StepFields
@@ -350,6 +350,9 @@ class RatingKind(TaskKind):
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"captions": image.record["captions"]}
+
+    def released_figures(self, release: Release) -> dict[str, Any]:
+        return ordered_figures(release)
 
 
 def _has_marks(task: Task) -> bool:

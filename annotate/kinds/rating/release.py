@@ -213,6 +213,22 @@ def _figures(release: Release, captions: Sequence[Rated], names: Sequence[str]) 
     }
 
 
+def ordered_figures(release: Release) -> dict[str, Any]:
+    """The stored figures with the scores in the order of the questions.
+
+    Not every database keeps the order of a JSON object's keys.
+    """
+    names = scored_names(questions_of(release.config))
+    figures: dict[str, Any] = release.figures
+    rows = {
+        key: [
+            row | {"scores": {name: row["scores"][name] for name in names}} for row in figures[key]
+        ]
+        for key in ("sources", "differences")
+    }
+    return figures | rows | {"alpha": {name: figures["alpha"][name] for name in names}}
+
+
 def _files(
     release: Release,
     captions: Sequence[Rated],
