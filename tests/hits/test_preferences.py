@@ -13,6 +13,7 @@ from django.db import connection
 from annotate.kinds import AnswerMissing, AnswerRefused
 from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from annotate.kinds.preference.pairs import Standing
+from annotate.models import Answer
 from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
 from hits.services.claims import claim_tasks
@@ -242,6 +243,24 @@ def test_votes_go_through_the_marketplace_to_a_ranking(
     assert "Which text describes the image better?" in page
     assert "12 votes, 0% of them ties." in page
     assert re.search(r'<p class="hint">better: [AB] is slightly better \(2\)</p>', page)
+
+
+@pytest.mark.django_db
+def test_a_releases_votes_are_in_the_order_of_the_criteria(tmp_path):
+    """PostgreSQL sorts the keys of the stored answers by their length."""
+    criteria = [{"name": name, "question": "Which?"} for name in ("detailed", "true", "fluent")]
+    campaign = make_campaign(images=1, criteria=criteria)
+    for step in (2, 3):
+        respond(campaign.tasks.get(), step)
+    Answer.objects.update(content={"1": {"true": 2, "fluent": 1, "detailed": 3}})
+    release_campaign(campaign=campaign, name="ranked", seed=3, at=NOON)
+    call_command("export", "ranked", "--out", str(tmp_path / "out"), stdout=StringIO())
+
+    made = json.loads((tmp_path / "out" / "preferences.json").read_text())
+    [comparison] = made["comparisons"]
+    assert [[*vote] for vote in comparison["votes"]] == [
+        ["worker", "detailed", "true", "fluent"]
+    ] * 2
 
 
 @pytest.mark.django_db

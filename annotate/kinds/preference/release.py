@@ -37,9 +37,10 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
     """Save the release's items, its ranking and its files."""
     drawn = as_submitted(drawn)
     marked: list[Marked] = []
-    entries = [list(_entries(of_task, numbers, marked)) for of_task in drawn]
-    save_items(release, drawn, numbers, ({"comparisons": of_image} for of_image in entries))
     rules = Preference.of(release.campaign.config)
+    names = [criterion.name for criterion in rules.criteria]
+    entries = [list(_entries(of_task, numbers, names, marked)) for of_task in drawn]
+    save_items(release, drawn, numbers, ({"comparisons": of_image} for of_image in entries))
     criteria = [_figures(criterion, drawn, rules, release.seed) for criterion in rules.criteria]
     words = {"alpha_of_wrong_words": rounded(marks_alpha(marked))} if rules.marks else {}
     save_figures(release, {"pairs": rules.pairs, **words, "criteria": criteria})
@@ -47,7 +48,7 @@ def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int])
 
 
 def _entries(
-    drawn: Drawn, numbers: Mapping[int, int], marked: list[Marked]
+    drawn: Drawn, numbers: Mapping[int, int], names: Sequence[str], marked: list[Marked]
 ) -> Iterator[dict[str, Any]]:
     """Each comparison of an image; adds the captions with their marks to `marked`."""
     task, captions = drawn.task, captions_of(drawn.task)
@@ -69,9 +70,11 @@ def _entries(
             "a": shown[0],
             "b": shown[1],
             "votes": [
-                {"worker": numbers[response.worker_id], **response.answer[str(number)]}
+                {"worker": numbers[response.worker_id]}
+                # Not every database keeps the order of a JSON object's keys.
+                | {name: answer[name] for name in names if name in answer}
                 for response in drawn.responses
-                if str(number) in response.answer
+                if (answer := response.answer.get(str(number)))
             ],
         }
 
