@@ -1,6 +1,8 @@
 """The pages of *New campaign*: begin a draft, its steps, the file, creating the campaign, and the
 task page of the draft."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import tomli_w
@@ -19,6 +21,7 @@ from accounts.models import Right, Team
 from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
+from annotate.api.campaign_schema import campaign_file_schema
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.campaign_files import parse_first
@@ -353,14 +356,26 @@ def campaign_file(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def toml_text(values: dict[str, Any]) -> str:
-    """The values as a campaign file. Values that are None are left out."""
-    return tomli_w.dumps(_given(values))
+    """The values as a campaign file, with its keys in the order of the schema. Values that are None
+    are left out."""
+    return tomli_w.dumps(_given(values, _schema()))
 
 
-def _given(value: Any) -> Any:
+@cache
+def _schema() -> dict[str, Any]:
+    return campaign_file_schema()
+
+
+def _given(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _given(part) for key, part in value.items() if part is not None}
-    return [_given(part) for part in value] if isinstance(value, list | tuple) else value
+        # Not every database keeps the order of a JSON object's keys.
+        inner: Mapping[str, Any] = schema.get("properties", {})
+        keys = [*(key for key in inner if key in value), *sorted(value.keys() - inner.keys())]
+        parts = ((key, _given(value[key], inner.get(key, {}))) for key in keys)
+        return {key: part for key, part in parts if part is not None}
+    if isinstance(value, list | tuple):
+        return [_given(part, schema.get("items", {})) for part in value]
+    return value
 
 
 def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
