@@ -192,7 +192,9 @@ def _checks(campaign: Campaign) -> Iterator[str]:
         bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD)
         # A reviewer's own words may name a person.
         faults = map(KINDS[campaign.kind].fault_in, bad.values_list("reason", flat=True))
-        reasons = Counter(fault or "another reason" for fault in faults).most_common()
+        numbers = Counter(fault or "another reason" for fault in faults)
+        # Databases read rows in orders of their own: equal numbers are by the reason.
+        reasons = sorted(numbers.items(), key=lambda each: (-each[1], each[0]))
         yield "Reasons: " + ", ".join(f"{why} {number:,}" for why, number in reasons) + "."
     if report.agreement.kappa is not None:
         yield (

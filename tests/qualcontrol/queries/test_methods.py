@@ -34,3 +34,15 @@ def test_the_methods_have_no_words_of_a_reviewer():
 
     assert f"- Reasons: {vague} 2, another reason 1." in text
     assert "W-3F9A01C2" not in text
+
+
+@pytest.mark.django_db
+def test_the_methods_do_not_depend_on_the_order_in_which_a_database_reads_rows():
+    campaign, faults = CampaignFactory(), KINDS["caption"].faults.values()
+    for reason in sorted(faults, reverse=True):
+        (response,) = write(campaign, WorkerFactory())
+        judging.judge(response=response, verdict="BAD", reason=reason, reviewer=None, at=NOON)
+
+    text = methods_text(Release(name="r1", created_at=NOON), [campaign])
+
+    assert f"- Reasons: {', '.join(f'{reason} 1' for reason in sorted(faults))}." in text
