@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotate.kinds import KINDS
+from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.kinds.campaign_files import CampaignFileError, parse_plan
 from annotate.kinds.exporting import content_of, extras_of
 from annotate.models import (
@@ -156,6 +156,15 @@ def test_the_campaigns_are_of_one_family_over_the_same_images(members):
     assert {member.family for member in members} == {"street"}
     assert {member.selection_id for member in members} == {members[0].selection_id}
     assert list(Campaign.objects.family_of(members[2])) == members
+
+
+def test_a_later_file_of_the_same_name_adds_no_campaigns_to_the_family(members):
+    later = plan(languages=["fr", "it"], translations={})
+
+    with pytest.raises(CampaignNotPossible, match="name: another file has made the campaigns"):
+        create_campaigns(plan=later, endpoint="local", at=NOON)
+
+    assert list(Campaign.objects.order_by("pk")) == members
 
 
 def test_no_campaign_is_made_if_one_of_them_cannot_be(members):
