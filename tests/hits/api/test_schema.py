@@ -26,6 +26,7 @@ from tests.factories import (
     TeamFactory,
     UserFactory,
 )
+from tests.servers import PATIENCE
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -94,7 +95,9 @@ def test_every_answer_is_one_that_the_schema_describes(live_server, known, setti
     if role != "stranger":
         _, text = issue_token(user=account(role), at=timezone.now())
         headers["Authorization"] = f"Token {text}"
-    schema = schemathesis.openapi.from_url(f"{live_server.url}/api/schema/?format=json")
+    schema = schemathesis.openapi.from_url(
+        f"{live_server.url}/api/schema/?format=json", timeout=PATIENCE
+    )
     schema.config.update(base_url=live_server.url)
 
     for found in schema.get_all_operations():
