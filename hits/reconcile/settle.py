@@ -226,8 +226,8 @@ def _is_final(error: MarketplaceError, bonus: Bonus) -> bool:
 def _is_sent(run: Run, bonus: Bonus) -> bool:
     """Whether the marketplace lists the bonus, so that it must not be paid again.
 
-    Equal bonuses of an assignment, as older versions planned them, cannot be told apart in the
-    list: each is paid until it has as many as were planned.
+    Equal bonuses of an assignment cannot be told apart in the list: each is paid until it has as
+    many as were planned.
     """
     equal = Bonus.objects.not_given_up().filter(
         assignment=bonus.assignment_id, amount=bonus.amount, reason=bonus.reason

@@ -445,7 +445,7 @@ KILLED = [
 
 
 def test_each_of_two_equal_bonuses_is_paid_once(campaign):
-    """Such as those of a backup of an older version: now the second is refused."""
+    """Such as those of one list that names a bonus twice; of two lists the second is refused."""
     first, there = assignments()[0], marketplace_of(campaign)
     amount, now = Decimal("0.10"), timezone.now()
     for case, (hours, paid) in enumerate(KILLED):
