@@ -21,6 +21,7 @@ from tests.factories import (
     SelectionFactory,
     make_campaign,
 )
+from tests.jobs import run_jobs
 
 
 def sources(image: Image, texts: Mapping[str, str]) -> list[dict[str, str]]:
@@ -33,6 +34,15 @@ def sources(image: Image, texts: Mapping[str, str]) -> list[dict[str, str]]:
 def draft(**values: object) -> Campaign:
     config = parse_config({"name": "campaign", "budget": "50.00", **values})
     return create_campaign(config=config, endpoint="local", at=NOON)
+
+
+def run_sync(page: Page) -> None:
+    """Run the jobs while a campaign's page shows its sync, and wait until the page has loaded
+    itself anew, which would break off another navigation."""
+    shown = page.locator("[data-sync-progress]:not([data-sync-progress=''])")
+    expect(shown).to_be_visible()
+    run_jobs()
+    expect(shown).to_have_count(0)
 
 
 def start(campaign: Campaign) -> Campaign:

@@ -16,6 +16,7 @@ from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.services.drafts import begin_draft
 from qualcontrol.models import Gold
 from qualcontrol.review.judging import judge
+from tests.browser.campaigns import run_sync
 from tests.browser.conftest import DESKTOP, PHONE, let_in
 from tests.browser.own_people import TABS
 from tests.factories import (
@@ -28,7 +29,6 @@ from tests.factories import (
     WorkerAccountFactory,
     make_campaign,
 )
-from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -155,8 +155,7 @@ def test_the_numbers_before_publishing_are_those_after_it(page: Page, site, draf
         # A job opens the assignments now.
         expect(page.get_by_role("heading", name="Opening tasks")).to_be_visible()
         expect(page.get_by_text("Nothing is published yet")).to_be_hidden()
-        run_jobs()
-        page.goto(f"{site}/campaigns/{campaign.slug}/")
+        run_sync(page)
 
         assert hits is not None
         opened = page.get_by_text(f"{hits[2]} open assignments in {hits[1]} HIT")
@@ -202,7 +201,7 @@ def test_seven_tabs_without_a_word_of_mechanical_turk(page: Page, site, research
     page.goto(f"{address}publish/")
     terms = terms_on(page)
     page.get_by_role("button", name="Publish campaign").click()
-    run_jobs()
+    run_sync(page)
     response = ResponseFactory(task=campaign.tasks.get(), worker=WorkerAccountFactory().worker)
     judge(response=response, verdict="GOOD", reason="", reviewer=researcher, at=timezone.now())
 

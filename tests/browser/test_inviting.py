@@ -9,13 +9,13 @@ from playwright.sync_api import BrowserContext, Page, expect
 from annotate.models import Campaign, Image
 from hits.reconcile.reconciler import reconcile
 from hits.tasks import sync_campaigns
+from tests.browser.campaigns import run_sync
 from tests.browser.conftest import let_in
 from tests.browser.own_people import join
 from tests.factories import UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import MarketplaceProcess, Person, running_marketplace
 from tests.hits.own_people import link_of
-from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -101,7 +101,7 @@ def test_after_an_exclusion_that_leaves_too_few_the_overview_asks_for_one_more(
     page.wait_for_url(lambda url: "/exclude/" not in url)
     page.goto(overview)
     page.get_by_role("button", name="Sync now").click()
-    run_jobs()
+    run_sync(page)
     page.goto(overview)
 
     expect(too_few).to_be_visible()

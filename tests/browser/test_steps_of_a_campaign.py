@@ -8,9 +8,9 @@ from annotate.models import Campaign, CampaignDraft
 from annotate.services.drafts import begin_draft
 from hits.reconcile.reconciler import reconcile
 from tests.accessibility import violations
+from tests.browser.campaigns import run_sync
 from tests.browser.conftest import PHONE
 from tests.factories import ImageFactory, SelectionFactory, UserFactory
-from tests.jobs import run_jobs
 from tests.servers import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -78,7 +78,7 @@ def test_a_campaign_is_made_by_the_steps_alone(page, site, sign_in, selection, w
     page.get_by_role("link", name="Publish campaign").click()
     page.get_by_role("button", name="Publish campaign").click()
     page.wait_for_url("**/campaigns/cats/")
-    run_jobs()
+    run_sync(page)
     campaign = Campaign.objects.get(slug="cats")
     reconcile(campaign)
     page.goto(worker["sign_in_url"])
