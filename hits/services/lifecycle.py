@@ -108,17 +108,17 @@ def publish(
     NotConfirmed, which states the cost, if the marketplace spends real money and the caller has not
     `confirmed`; ChangedMeanwhile, CannotMove, WrongEndpoint or MarketplaceError.
     """
-    now = Campaign.objects.get(pk=campaign.pk)
-    seen = seen or terms_of(now)
-    if now.status == CampaignStatus.DRAFT:
-        # `save_draft` may have been killed after it stored the file.
-        _follow_file(now, at)
+    read = Campaign.objects.get(pk=campaign.pk)
+    seen = seen or terms_of(read)
     cost = _check_publication(campaign.pk, confirmed, seen)
     if marketplace_of(campaign).balance() < cost:
         raise CannotMove(
             "The marketplace account's balance does not cover one assignment. Add funds there "
             "first."
         )
+    if read.status == CampaignStatus.DRAFT:
+        # `save_draft` may have been killed after it stored the file.
+        _follow_file(read, at)
     with transaction.atomic():
         # An import changes nothing that a published campaign shows. It must not overlook this one.
         wait_for_imports()

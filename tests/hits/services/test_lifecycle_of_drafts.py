@@ -10,7 +10,7 @@ from annotate.models import Campaign, Response, Task
 from annotate.services.drafts import begin_draft
 from annotate.services.responses import close_or_reopen
 from hits.services import lifecycle
-from hits.services.lifecycle import ChangedTerms, add_to_budget, publish, save_draft
+from hits.services.lifecycle import ChangedTerms, add_to_budget, publish, save_draft, terms_of
 from qualcontrol.models import Assessment, Copying, SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
@@ -113,6 +113,17 @@ def test_such_a_draft_is_not_published_at_a_cost_that_its_verdicts_change(half_s
 
     assert SpotCheck.objects.get().verdict == "BAD"
     assert Response.objects.get().status == "DISCARDED"
+
+
+def test_a_refused_publication_of_such_a_draft_decides_nothing(half_saved):
+    campaign = half_saved("BAD")
+    seen = terms_of(campaign)._replace(budget=campaign.budget + 1)
+
+    with pytest.raises(ChangedTerms):
+        publish(campaign=campaign, actor=None, at=NOON, seen=seen)
+
+    assert not SpotCheck.objects.get().verdict
+    assert Response.objects.get().status == "SUBMITTED"
 
 
 @pytest.fixture
