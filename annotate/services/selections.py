@@ -206,9 +206,9 @@ def find_listed(*, split: str, ids: Sequence[str], team: Team) -> tuple[list[int
     images = Image.objects.of_team(team).filter(split=split)
     if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import some first.")
-    images_found = names_of_images(images, {name for listed in ids for name in image_names(listed)})
     if not ids:
         raise DomainError("The list names no image.")
+    images_found = names_of_images(images, {name for listed in ids for name in image_names(listed)})
     places = {listed: images_found.find(listed) for listed in ids}
     chosen = [image for image in places.values() if image is not None]
     if not chosen:
