@@ -19,6 +19,7 @@ from annotate.kinds.rating.sources import in_same_form
 from annotate.kinds.wording import in_language, page_language
 from annotate.models import Box, Campaign, ClassName, Role
 from annotate.services.campaigns import create_campaign
+from annotate.templatetags.campaigns import show_answer
 from corpora.language.languages import LANGUAGES, language_of
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
@@ -30,6 +31,7 @@ from tests.factories import (
     GivenCaptionFactory,
     HitFactory,
     HitTypeFactory,
+    LinkResponseFactory,
     ResponseFactory,
     SelectionFactory,
     TaskFactory,
@@ -52,6 +54,7 @@ SENTENCES = {
     "ja": "男性が犬に餌をやっている。",
     "ar": "رجل يطعم كلبًا.",
 }
+SOURCES = {"sources": [{"name": name, "caption_set": name} for name in ("people", "model")]}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|<[^>]+>")
 
 
@@ -72,8 +75,7 @@ def make_ratings(language, **values):
             image=selection.images.get(),
             text=SENTENCES[language] + ending,
         )
-    sources = [{"name": name, "caption_set": name} for name in ("people", "model")]
-    file = {"kind": "rating", "selection": "images", "rating": {"sources": sources}}
+    file = {"kind": "rating", "selection": "images", "rating": SOURCES}
     return running({**file, "language": language, **values})
 
 
@@ -145,6 +147,55 @@ def test_the_page_has_no_text_in_another_language(client, kind, language):
                 if re.search(rf"\b{re.escape(text)}\b", words)
             ]
             assert found == []
+
+
+def linked(language):
+    task = make_links(language).tasks.get()
+    box = Box.objects.get(is_group=True)
+    words = {"0": [box.pk], "1": "scene", "2": "not-visual", "3": "not-boxed"}
+    return LinkResponseFactory(task=task, words=words)
+
+
+def rated(language):
+    response = ResponseFactory(task=make_ratings(language).tasks.get())
+    marks = {"1": {"wrong": [0], "missing": "Ω"}}
+    KINDS["rating"].store([(response, {"1": {"true": 1}, "marks": marks})])
+    return response
+
+
+def compared(language, first=1):
+    task = make_ratings(language, kind="preference", rating=None, preference=SOURCES).tasks.get()
+    response = ResponseFactory(task=task)
+    KINDS["preference"].store([(response, {"1": {"better": first} if first else {}})])
+    return response
+
+
+def unanswered(language):
+    return compared(language, first=None)
+
+
+def described(language):
+    image = BoxFactory(object_class=ClassFactory(name="English Ω")).image
+    ClassName.objects.create(
+        object_class=image.boxes.get().object_class, language=language, name="Ω"
+    )
+    images = SelectionFactory(images=[image])
+    campaign = running({"kind": "region", "selection": images.name, "language": language})
+    return ResponseFactory(task=campaign.tasks.get(), text=SENTENCES[language])
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "ar"])  # without Latin letters
+@pytest.mark.parametrize("answered", [linked, rated, compared, unanswered, described])
+def test_a_worker_reads_an_answer_again_in_the_language_of_the_campaign(answered, language):
+    """The page about discarded answers shows them as reviewers see them, but not in English."""
+    response = answered(language)
+
+    with in_language(language):
+        shown = show_answer(KINDS[response.campaign.kind], response, language)
+
+    soup = BeautifulSoup(shown, "lxml")
+    words = " ".join([soup.get_text(" "), *(image["alt"] for image in soup.select("img"))])
+    assert re.findall(r"\b[A-Za-z]{2,}", words) == []
 
 
 @pytest.mark.parametrize("language", ["en", *OTHERS])

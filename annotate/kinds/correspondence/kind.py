@@ -165,7 +165,11 @@ def linked_caption(response: Response) -> LinkedCaption:
     Each of the `pieces` has a `text` and, if the worker answered it, its `boxes` or its `kind`.
     """
     task, words = response.task, response.correspondence.words
-    boxes = {box.key: box for box in boxes_of(task, task.campaign.config)}
+    names = (task.payload or {}).get(CLASS_NAMES, {})
+    boxes = {
+        box.key: box._replace(name=names.get(box.label, box.name))
+        for box in boxes_of(task, task.campaign.config)
+    }
     # A submission may name a box that the campaign does not show. Ignore it.
     known_links = [(number, box) for number, box in links(words) if box in boxes]
     marked: dict[int, tuple[int | str, ...]] = {n: (kind,) for n, kind in kinds(words).items()}
@@ -195,7 +199,9 @@ def _piece(
     return {
         "text": text,
         "boxes": [boxes[mark] for mark in marks if isinstance(mark, int)],
-        "kind": "".join(KIND_LABELS[WordKind(mark)] for mark in marks if isinstance(mark, str)),
+        "kind": "".join(
+            gettext(KIND_LABELS[WordKind(mark)]) for mark in marks if isinstance(mark, str)
+        ),
     }
 
 

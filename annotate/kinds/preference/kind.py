@@ -20,7 +20,7 @@ from annotate.kinds.preference.pairs import (
 )
 from annotate.kinds.preference.release import freeze, tables
 from annotate.kinds.rating.answers import Answer, Scales
-from annotate.kinds.rating.kind import RatingKind, scales_of, shown_question
+from annotate.kinds.rating.kind import RatingKind, scales_of, shown_name, shown_question
 from annotate.kinds.rating.marks import MARKS, MOST_MISSING
 from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_step
 from annotate.kinds.steps import StepFields
@@ -176,12 +176,19 @@ class PreferenceKind(RatingKind):
 
     def answer_context(self, response: Response) -> dict[str, Any]:
         captions, names = self.marked(response), scales_of(response.task)
+        criteria = self.rules(response.task.campaign.config).criteria
+        shown = {each.name: shown_name(each.as_question) for each in criteria}
         return {
             "pairs": [
                 {
                     "captions": captions[2 * index : 2 * index + 2],
                     "votes": [
-                        {"name": name, "label": STEPS[given[name] - 1] if name in given else None}
+                        {
+                            "name": shown[name],
+                            "label": gettext(STEPS[given[name] - 1])
+                            if name in given
+                            else gettext("not answered"),
+                        }
                         for name in names
                     ],
                 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection
@@ -44,6 +44,7 @@ from annotate.kinds.rating.sources import captions_of, captions_to_rate, images_
 from annotate.kinds.steps import StepFields
 from annotate.kinds.wording import listed, plural_forms
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from corpora.language.languages import ENGLISH, is_english
 from corpora.language.text import Problem, gettext_noop
 
 # The protocol of Kasai et al. 2022, "Transparent Human Evaluation for Image Captioning".
@@ -329,9 +330,11 @@ class RatingKind(TaskKind):
                 **shown,
                 "ratings": [
                     {
-                        "name": question.name,
+                        "name": shown_name(question),
                         "value": value,
-                        "label": question.labels[value - 1] if value else "not rated",
+                        "label": gettext(question.labels[value - 1])
+                        if value
+                        else gettext("not rated"),
                     }
                     for question, value in given
                 ],
@@ -362,6 +365,12 @@ def _has_marks(task: Task) -> bool:
 def scales_of(task: Task) -> Scales:
     """The questions in the order of the page, with their numbers of labels."""
     return dict((task.payload or {})["scales"])
+
+
+def shown_name(question: Question) -> str:
+    """The short name, which is an English word. On a page in another language, the question."""
+    is_short = is_english(get_language() or ENGLISH)
+    return question.name if is_short else gettext(question.text)
 
 
 def shown_question(

@@ -30,7 +30,7 @@ from annotate.kinds.steps import (
     Yes,
 )
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
-from annotate.queries.keywords import Keywords, names_in
+from annotate.queries.keywords import Keywords, names_in, stored_keywords
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
 
@@ -295,7 +295,10 @@ class RegionKind(CaptionKind):
         return {**super().instructions_context(config), "about_part": about_part}
 
     def answer_context(self, response: Response) -> dict[str, Any]:
-        return picture_of(response.task)
+        shown = picture_of(response.task)
+        if names := stored_keywords(response.task):
+            shown["region"] = {**shown["region"], "name": names[0]}  # in the campaign's language
+        return shown
 
     def judge_payload(self, response: Response) -> dict[str, Any]:
         return {**super().judge_payload(response), REGION: region_in(response.task)}
