@@ -26,7 +26,7 @@ from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
 from marketplace.services.hit_types import get_or_create_hit_type
 from marketplace.services.links import sign_in_url
-from marketplace.services.workers import get_or_create_requester
+from marketplace.services.operators import get_or_create_requester
 
 QUESTION = (
     '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'

@@ -23,12 +23,12 @@ from marketplace.api.errors import ServiceFault, Throttled
 from marketplace.errors import DomainError
 from marketplace.services import rehearsals
 from marketplace.services.links import sign_in_url
-from marketplace.services.sweep import sweep
-from marketplace.services.workers import (
+from marketplace.services.operators import (
     get_or_create_requester,
     get_or_create_worker,
     profile_columns,
 )
+from marketplace.services.sweep import sweep
 
 KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
 

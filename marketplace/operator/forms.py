@@ -20,9 +20,8 @@ from marketplace.services.accounts import (
     normal_name,
 )
 from marketplace.services.mail_invitations import MOST_ADDRESSES, addresses_in
-from marketplace.services.operators import MOST_MONEY
+from marketplace.services.operators import MOST_APPROVED, MOST_MONEY, profile_columns
 from marketplace.services.people_groups import MOST_SHARE, GroupPlan
-from marketplace.services.workers import MOST_APPROVED, profile_columns
 from shared.number_fields import AmountField, WholeNumberField
 from shared.second_factors.pages import SignInCodeForm
 from shared.text_areas import TextArea

@@ -1,5 +1,5 @@
-"""Changes by operators: other operators, requesters with their keys and money, and workers'
-profiles; and the log of what operators and requesters' programs did."""
+"""Requesters with their keys and money, workers with their profiles, and operators; and the log of
+what operators and requesters' programs did."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from marketplace.countries import read_place
 from marketplace.errors import DomainError, SignInRefused
 from marketplace.models import Activity, Requester, SiteAccount, TransferKind, Worker
 from marketplace.services import money
-from marketplace.services.workers import set_available_balance
+from marketplace.services.accounts import normal_name
 from shared.hand_over import SignedIn
 from shared.second_factors.services import has_second_factor
 
@@ -50,6 +50,31 @@ def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -
 
 
 MOST_MONEY = Decimal("1000000000.00")
+# The rejected assignments of the lowest approval rate are 99 times as many, and have to be stored.
+MOST_APPROVED = 10**7
+
+
+@transaction.atomic
+def get_or_create_requester(*, name: str, balance: Decimal | None, at: datetime) -> Requester:
+    """The requester with this name and, if given, this available balance in dollars.
+
+    A new requester without a given balance gets MTURK_STARTING_BALANCE.
+    """
+    requester, created = Requester.objects.get_or_create(name=name, defaults={"created_at": at})
+    requester = Requester.objects.select_for_update().get(pk=requester.pk)
+    if balance is None and created:
+        balance = settings.MTURK_STARTING_BALANCE
+    if balance is not None:
+        set_available_balance(requester=requester, balance=balance, at=at)
+        requester.refresh_from_db()
+    return requester
+
+
+def set_available_balance(*, requester: Requester, balance: Decimal, at: datetime) -> None:
+    """Deposit or withdraw dollars so that the available balance equals `balance`."""
+    missing = balance - requester.available_balance
+    kind = TransferKind.DEPOSIT if missing > 0 else TransferKind.WITHDRAWAL
+    money.move_money(requester=requester, kinds={kind: abs(missing)}, at=at)
 
 
 @transaction.atomic
@@ -150,6 +175,43 @@ def remove_operator(*, operator: User, actor: User) -> None:
 def all_operators() -> QuerySet[User]:
     """Everybody who may open the operators' pages."""
     return User.objects.filter(is_staff=True, is_active=True)
+
+
+def profile_columns(
+    *,
+    country: str | None = None,
+    approved: int | None = None,
+    rate: int | None = None,
+    is_master: bool | None = None,
+    is_adult: bool | None = None,
+) -> dict[str, int | str]:
+    """The columns of a worker with these properties; those that are None are left out.
+
+    The country may include a subdivision, as in US-PA. Raises ValueError for a number that is out
+    of range.
+    """
+    rate = 100 if rate is None else rate
+    if not 0 <= (approved or 0) <= MOST_APPROVED:
+        raise ValueError(f"approved must be from 0 to {MOST_APPROVED}.")
+    if not 1 <= rate <= 100:
+        raise ValueError("rate must be from 1 to 100.")
+    # Rounded down, so that the approval rate is at least the requested one.
+    rejected = None if approved is None else approved * (100 - rate) // rate
+    columns = {
+        "approved_count": approved,
+        "rejected_count": rejected,
+        "is_master": is_master,
+        "is_adult": is_adult,
+    }
+    place = {} if country is None else read_place(country)._asdict()
+    return place | {name: value for name, value in columns.items() if value is not None}
+
+
+def get_or_create_worker(*, name: str, columns: Mapping[str, int | str], at: datetime) -> Worker:
+    """The worker with this name; the columns are set each time."""
+    return Worker.objects.update_or_create(
+        name=normal_name(name), defaults=columns, create_defaults={**columns, "created_at": at}
+    )[0]
 
 
 @transaction.atomic

@@ -1,8 +1,9 @@
-"""Approve and reject submitted work, and pay bonuses.
+"""What requesters decide on work and on workers: approvals, rejections, bonuses, blocks, messages.
 
 Each locks the worker first, then the assignment, the HIT and the requester, as all services do.
 """
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -15,15 +16,18 @@ from django.db.models.functions import Greatest
 from marketplace import queries
 from marketplace.errors import DomainError, InvalidAssignmentState
 from marketplace.models import (
+    DECIDED,
     Assignment,
     AssignmentStatus,
     BonusPayment,
     EventType,
     Hit,
     HitStatus,
+    Message,
     Requester,
     TransferKind,
     Worker,
+    WorkerBlock,
 )
 from marketplace.services import money
 from marketplace.services.hits import claim_token, lock
@@ -191,3 +195,74 @@ def _refuse_bonus_too_late(requester: Requester, worker: Worker, at: datetime) -
         raise DomainError(
             f"Worker {worker.public_id} has done nothing for you for {within.days} days."
         )
+
+
+# Workers
+
+
+MOST_RECIPIENTS = 100
+
+
+def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datetime) -> None:
+    """Block the worker from the requester's HITs; a second block replaces the reason.
+
+    Raises DomainError if the requester has reached the maximum number of blocks.
+    """
+    others = requester.worker_blocks.exclude(worker=worker)
+    if others.count() >= settings.MTURK_MOST_BLOCKS:
+        raise DomainError(f"At most {settings.MTURK_MOST_BLOCKS} workers can be blocked.")
+    WorkerBlock.objects.update_or_create(
+        requester=requester,
+        worker=worker,
+        defaults={"reason": reason},
+        create_defaults={"reason": reason, "created_at": at},
+    )
+
+
+def unblock_worker(*, requester: Requester, worker: Worker) -> None:
+    """Remove the block, if there is one."""
+    requester.worker_blocks.filter(worker=worker).delete()
+
+
+@transaction.atomic
+def notify_workers(
+    *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], at: datetime
+) -> dict[str, str]:
+    """Send a message to workers; return the errors by worker id."""
+    if len(subject) > 200 or not subject.strip():
+        raise DomainError("Subject must have 1 to 200 characters.")
+    if len(text) > 4096 or not text.strip():
+        raise DomainError("MessageText must have 1 to 4096 characters.")
+    if len(worker_ids) > MOST_RECIPIENTS:
+        raise DomainError(f"At most {MOST_RECIPIENTS} workers can be notified at once.")
+    # Nobody reads what is sent to a closed account, and no further erasure deletes it. Locked,
+    # because one may be closing.
+    open_accounts = Worker.objects.filter(public_id__in=worker_ids, erased_at=None).order_by("pk")
+    workers = {worker.public_id: worker for worker in open_accounts.select_for_update(no_key=True)}
+    reachable = _with_history(requester, workers.values())
+    failures = {}
+    messages = []
+    for public_id in dict.fromkeys(worker_ids):
+        worker = workers.get(public_id)
+        if worker is None:
+            failures[public_id] = "The worker does not exist."
+        elif worker.pk not in reachable:
+            failures[public_id] = "You have not reviewed any work of this worker."
+        else:
+            messages.append(
+                Message(requester=requester, worker=worker, subject=subject, text=text, sent_at=at)
+            )
+    Message.objects.bulk_create(messages)
+    return failures
+
+
+def _with_history(requester: Requester, workers: Iterable[Worker]) -> set[int]:
+    if not settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES:
+        return {worker.pk for worker in workers}
+    return {
+        worker.pk
+        for worker in workers
+        if Assignment.objects.filter(
+            worker=worker, status__in=DECIDED, hit__requester=requester
+        ).exists()
+    }

@@ -27,7 +27,7 @@ import json, sys
 import django
 django.setup()
 from marketplace import clock
-from marketplace.services.workers import get_or_create_requester
+from marketplace.services.operators import get_or_create_requester
 prefix, count = sys.argv[1], int(sys.argv[2])
 for number in range(count):
     made = get_or_create_requester(name=f"{prefix}-{number}", balance=None, at=clock.now())

@@ -10,12 +10,12 @@ from marketplace.models import Assignment, Hit, HitType, Requester, Study, Worke
 from marketplace.services import assignments
 from marketplace.services.hit_types import get_or_create_hit_type
 from marketplace.services.hits import create_hit
-from marketplace.services.studies import create_study
-from marketplace.services.workers import (
+from marketplace.services.operators import (
     get_or_create_requester,
     get_or_create_worker,
     profile_columns,
 )
+from marketplace.services.studies import create_study
 from tests.marketplace.driver import QUESTION
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -15,7 +15,7 @@ from marketplace.api.calls import (
 from marketplace.api.shapes import bonus_shape
 from marketplace.errors import DomainError
 from marketplace.models import Requester
-from marketplace.services import notifications, reviews, workers
+from marketplace.services import notifications, reviews
 
 
 @operation("GetAccountBalance")
@@ -55,7 +55,7 @@ def list_bonus_payments(call: Call) -> dict[str, Any]:
 
 @operation("NotifyWorkers")
 def notify_workers(call: Call) -> dict[str, Any]:
-    failures = workers.notify_workers(
+    failures = reviews.notify_workers(
         requester=call.requester,
         subject=call.params["Subject"],
         text=call.params["MessageText"],

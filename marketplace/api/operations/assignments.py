@@ -14,7 +14,7 @@ from marketplace.api.calls import (
 from marketplace.api.shapes import assignment_shape, hit_shape
 from marketplace.errors import DomainError
 from marketplace.models import REVEALED, ReviewAction, ReviewLevel, ReviewResult, WorkerBlock
-from marketplace.services import reviews, workers
+from marketplace.services import reviews
 from marketplace.services.sweep import approve_if_due
 
 LONGEST_FEEDBACK = 1024
@@ -123,7 +123,7 @@ def get_file_upload_url(call: Call) -> dict[str, Any]:
 
 @operation("CreateWorkerBlock")
 def create_worker_block(call: Call) -> None:
-    workers.block_worker(
+    reviews.block_worker(
         requester=call.requester,
         worker=find_worker(call),
         reason=call.params["Reason"],
@@ -133,7 +133,7 @@ def create_worker_block(call: Call) -> None:
 
 @operation("DeleteWorkerBlock")
 def delete_worker_block(call: Call) -> None:
-    workers.unblock_worker(requester=call.requester, worker=find_worker(call))
+    reviews.unblock_worker(requester=call.requester, worker=find_worker(call))
 
 
 @operation("ListWorkerBlocks")

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.management.base import DomainCommand
-from marketplace.services.workers import get_or_create_requester
+from marketplace.services.operators import get_or_create_requester
 
 
 def dollars(text: str) -> Decimal:

@@ -12,7 +12,7 @@ from marketplace.countries import read_place
 from marketplace.management.base import DomainCommand
 from marketplace.services.accounts import LONGEST_NAME, normal_name
 from marketplace.services.links import sign_in_url
-from marketplace.services.workers import MOST_APPROVED, get_or_create_worker, profile_columns
+from marketplace.services.operators import MOST_APPROVED, get_or_create_worker, profile_columns
 from shared.number_fields import whole
 
 

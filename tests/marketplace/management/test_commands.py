@@ -13,8 +13,8 @@ import requests
 from django.core.management import CommandError, call_command
 
 from marketplace.models import Worker
+from marketplace.services.operators import MOST_APPROVED
 from marketplace.services.qualifications import held_by
-from marketplace.services.workers import MOST_APPROVED
 from tests.servers import PATIENCE, free_port
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -20,7 +20,7 @@ from marketplace.models import Account, Activity, Transfer, TransferKind
 from marketplace.operator.urls import urlpatterns
 from marketplace.services import assignments, money, operators, reviews
 from marketplace.services.operators import noted
-from marketplace.services.workers import block_worker
+from marketplace.services.reviews import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
 

@@ -11,9 +11,8 @@ from marketplace.operator import forms
 from marketplace.operator.records import WORDS
 from marketplace.services import assignments, operators, people_groups, reviews
 from marketplace.services.hit_types import describe
-from marketplace.services.operators import noted
+from marketplace.services.operators import MOST_APPROVED, noted
 from marketplace.services.retention import erase_worker
-from marketplace.services.workers import MOST_APPROVED
 from tests.marketplace.factories import (
     NOON,
     make_hit,

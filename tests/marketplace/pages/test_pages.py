@@ -13,7 +13,7 @@ from django.urls.converters import IntConverter
 from marketplace import clock
 from marketplace.services import assignments, hits, reviews
 from marketplace.services.links import sign_in_url
-from marketplace.services.workers import block_worker
+from marketplace.services.reviews import block_worker
 from tests.marketplace.factories import (
     accepted,
     make_current_hit,

@@ -15,7 +15,7 @@ from marketplace.requirements import LOCALE, NUMBER_APPROVED, PERCENT_APPROVED
 from marketplace.services import assignments, notifications
 from marketplace.services.links import sign_in_url
 from marketplace.services.qualifications import grant, reasons_for, system_values
-from marketplace.services.workers import block_worker
+from marketplace.services.reviews import block_worker
 from tests.marketplace.factories import (
     NOON,
     make_current_hit,

@@ -46,7 +46,6 @@ from marketplace.services import (
     review_policies,
     reviews,
     studies,
-    workers,
 )
 from marketplace.services.links import sign_in_url
 from marketplace.services.mail_invitations import add_addresses
@@ -520,7 +519,7 @@ def test_a_message_that_waits_for_an_erasure_is_not_sent(settings):
 
     failures = while_open(
         lambda: erase_worker(worker=worker, at=NOON),
-        lambda: workers.notify_workers(
+        lambda: reviews.notify_workers(
             requester=requester, subject="Hello", text="Dear Ada", at=NOON,
             worker_ids=[worker.public_id],
         ),

@@ -31,7 +31,6 @@ from marketplace.services import (
     retention,
     reviews,
     studies,
-    workers,
 )
 from marketplace.services.hits import claim_token
 from marketplace.services.operators import noted
@@ -93,7 +92,7 @@ def test_messages_are_kept_for_a_year(settings):
     settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES = False
     requester, worker = make_requester(), make_worker()
     for days in (366, 364):
-        workers.notify_workers(
+        reviews.notify_workers(
             requester=requester, subject="Hello", text="There are new HITs.",
             worker_ids=[worker.public_id], at=NOON - timedelta(days=days),
         )  # fmt: skip

@@ -30,7 +30,6 @@ from marketplace.services import (
     qualifications,
     reviews,
     studies,
-    workers,
 )
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type
@@ -139,7 +138,7 @@ def test_a_closed_account_gets_no_messages():
     hit = paid(worker).hit
     erase_worker(worker=worker, at=NOON)
 
-    failures = workers.notify_workers(
+    failures = reviews.notify_workers(
         requester=hit.requester, subject="Hello", text="Dear Ada", worker_ids=[worker.public_id],
         at=NOON,
     )  # fmt: skip
