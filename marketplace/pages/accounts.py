@@ -1,6 +1,5 @@
 """Pages for signing in and up, and the worker's profile."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -121,7 +120,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             request,
             "You need an invitation to create an account. Ask the marketplace's host for a link.",
         )
-    return _sign_up(request, accounts.sign_up)
+    return _sign_up(request)
 
 
 @get_or_post
@@ -131,10 +130,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         invitation_id = invitation_of_link(token)
         if request.method != "POST":  # one that is used up may have made this form's account
             accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
-        return _sign_up(
-            request,
-            lambda **fields: accounts.accept_invitation(invitation_id=invitation_id, **fields),
-        )
+        return _sign_up(request, invitation_id)
     except LinkRefused as error:
         # Such as by a second click on the link.
         if request.method != "POST" and request.worker:  # type: ignore[attr-defined]
@@ -142,12 +138,17 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return _refused(request, str(error))
 
 
-def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpResponse:
+def _sign_up(request: HttpRequest, invitation_id: int | None = None) -> HttpResponse:
     if request.method != "POST":
         return render(request, "marketplace/sign_up.html")
     fields = {name: request.POST.get(name, "") for name in ("name", "password", "country")}
     try:
-        worker = make_account(**fields, address=client_address(request), at=clock.now())
+        worker = accounts.sign_up(
+            **fields,
+            address=client_address(request),
+            at=clock.now(),
+            invitation_id=invitation_id,
+        )
     except (AccountRefused, TooManyAttempts) as error:
         given = {"name": fields["name"], "country": fields["country"]}
         context = {**given, "problem": str(error), "field": getattr(error, "field", "")}

@@ -30,15 +30,30 @@ MOST_INVITATION_DAYS = 3650
 MOST_INVITATION_USES = 1_000_000
 
 
-def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
-    """Create an account with a password; raises AccountRefused, TooManyAttempts.
+def sign_up(
+    *,
+    name: str,
+    password: str,
+    country: str,
+    address: str,
+    at: datetime,
+    invitation_id: int | None = None,
+) -> Worker:
+    """Create an account with a password, by the invitation if one is given.
 
-    A form that is sent twice makes one account, and each time returns it.
+    A form that is sent twice makes one account, and each time returns it. Raises AccountRefused,
+    LinkRefused and TooManyAttempts.
     """
+    # In its own transaction, so that a refused attempt still counts.
     count_new_account(address=address, at=at)
     try:
-        return _make_account(name=name, password=password, country=country, at=at)
-    except AccountRefused:
+        with transaction.atomic():
+            if invitation_id is not None:
+                good = Invitation.objects.good_at(at).filter(pk=invitation_id)
+                if not good.update(uses_left=F("uses_left") - 1):
+                    check_invitation(invitation_id=invitation_id, at=at)
+            return _make_account(name=name, password=password, country=country, at=at)
+    except (AccountRefused, LinkRefused):
         if made := _made_just_now(name=name, password=password, at=at):
             return made
         raise
@@ -105,25 +120,6 @@ def check_invitation(*, invitation_id: int, at: datetime) -> None:
         raise LinkRefused(
             "This invitation is used up or has expired. Ask the person who sent it for a new one."
         )
-
-
-def accept_invitation(
-    *, invitation_id: int, name: str, password: str, country: str, address: str, at: datetime
-) -> Worker:
-    """Create an account with an invitation, or return it if the form is sent twice; raises
-    LinkRefused and the errors of sign_up."""
-    # In its own transaction, so that a refused attempt still counts.
-    count_new_account(address=address, at=at)
-    try:
-        with transaction.atomic():
-            good = Invitation.objects.good_at(at).filter(pk=invitation_id)
-            if not good.update(uses_left=F("uses_left") - 1):
-                check_invitation(invitation_id=invitation_id, at=at)
-            return _make_account(name=name, password=password, country=country, at=at)
-    except (AccountRefused, LinkRefused):
-        if made := _made_just_now(name=name, password=password, at=at):
-            return made
-        raise
 
 
 def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:

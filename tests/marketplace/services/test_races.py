@@ -336,7 +336,7 @@ def test_the_last_use_of_an_invitation_makes_one_account():
 
     ended = outcomes(
         *[
-            lambda n=n: accounts.accept_invitation(
+            lambda n=n: accounts.sign_up(
                 invitation_id=invitation.pk, name=f"ada {n}", password="a long password",
                 country="", address="192.0.2.1", at=NOON,
             )
