@@ -10,7 +10,6 @@ from enum import StrEnum
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.urls import reverse
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -271,42 +270,27 @@ def consent(*, participation: Participation, agrees: bool, at: datetime) -> None
     mine.update(**{"consented_at" if agrees else "refused_consent_at": at})
 
 
-def answer(*, participation: Participation, answer: str, at: datetime) -> None:
-    """Take an answer to the question that is asked now; others change nothing."""
-    if step_of(participation) == ScreeningStep.ELIGIBILITY:
-        answer_eligibility(participation=participation, answer=answer, at=at)
-    else:
-        answer_check(participation=participation, answer=answer, at=at)
-
-
-def answer_eligibility(*, participation: Participation, answer: str, at: datetime) -> None:
-    """Let the participant take part, or screen them out. The first answer counts."""
-    screening = screening_of(participation.study)
-    if screening is None or step_of(participation) != ScreeningStep.ELIGIBILITY:
-        return
-    fields = {choice: "eligible_at" for choice in screening.eligible_choices}
-    fields |= {choice: "screened_out_at" for choice in screening.ineligible_choices}
-    if answer in fields:
-        mine = Participation.objects.filter(
-            pk=participation.pk, eligible_at=None, screened_out_at=None
-        )
-        mine.update(**{fields[answer]: at})
-
-
 @transaction.atomic
-def answer_check(*, participation: Participation, answer: str, at: datetime) -> None:
-    """Count an answer to the question."""
-    # Lock first: two answers at once are two tries.
+def answer(*, participation: Participation, answer: str, at: datetime) -> None:
+    """Take an answer to the question that is asked now; others change nothing. The first answer on
+    who may take part counts, and each wrong one on the instructions."""
+    step = step_of(participation)
+    # Lock, then decide: two answers at once are two tries, and neither is one to another question.
     mine = (
         Participation.objects.select_for_update().select_related("study").get(pk=participation.pk)
     )
     screening = screening_of(mine.study)
-    if screening is None or step_of(mine) != ScreeningStep.CHECK:
+    if screening is None or step_of(mine) != step:
         return
-    if answer == screening.right_choice:
-        Participation.objects.filter(pk=mine.pk).update(passed_check_at=at)
-    else:
-        Participation.objects.filter(pk=mine.pk).update(wrong_answers=F("wrong_answers") + 1)
+    if step == ScreeningStep.ELIGIBILITY and answer in screening.eligible_choices:
+        mine.eligible_at = at
+    elif step == ScreeningStep.ELIGIBILITY and answer in screening.ineligible_choices:
+        mine.screened_out_at = at
+    elif step == ScreeningStep.CHECK and answer == screening.right_choice:
+        mine.passed_check_at = at
+    elif step == ScreeningStep.CHECK:
+        mine.wrong_answers += 1
+    mine.save()
 
 
 # Attention checks between HITs
