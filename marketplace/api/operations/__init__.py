@@ -4,6 +4,6 @@ Importing the package registers all of them in HANDLERS.
 """
 
 from marketplace.api.calls import HANDLERS
-from marketplace.api.operations import account, assignments, hits, qualifications
+from marketplace.api.operations import assignments, hits, qualifications
 
-__all__ = ["HANDLERS", "account", "assignments", "hits", "qualifications"]
+__all__ = ["HANDLERS", "assignments", "hits", "qualifications"]

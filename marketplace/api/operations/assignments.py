@@ -1,5 +1,6 @@
-"""Operations that read, approve and reject submitted work, and that block workers."""
+"""Operations on submitted work, its bonuses and the balance, and on its workers."""
 
+from decimal import Decimal
 from typing import Any
 
 from marketplace.api.calls import (
@@ -11,9 +12,16 @@ from marketplace.api.calls import (
     operation,
     page_of,
 )
-from marketplace.api.shapes import assignment_shape, hit_shape
+from marketplace.api.shapes import assignment_shape, bonus_shape, hit_shape
 from marketplace.errors import DomainError
-from marketplace.models import REVEALED, ReviewAction, ReviewLevel, ReviewResult, WorkerBlock
+from marketplace.models import (
+    REVEALED,
+    Requester,
+    ReviewAction,
+    ReviewLevel,
+    ReviewResult,
+    WorkerBlock,
+)
 from marketplace.services import reviews
 from marketplace.services.sweep import approve_if_due
 
@@ -121,6 +129,41 @@ def get_file_upload_url(call: Call) -> dict[str, Any]:
     )
 
 
+@operation("GetAccountBalance")
+def get_account_balance(call: Call) -> dict[str, Any]:
+    requester = Requester.objects.get(pk=call.requester.pk)
+    return {
+        "AvailableBalance": requester.available_balance,
+        "OnHoldBalance": requester.held_balance,
+    }
+
+
+@operation("SendBonus")
+def send_bonus(call: Call) -> None:
+    reviews.send_bonus(
+        requester=call.requester,
+        worker=find_worker(call),
+        assignment=find_assignment(call),
+        amount=Decimal(call.params["BonusAmount"]),
+        reason=call.params["Reason"],
+        token=call.params.get("UniqueRequestToken"),
+        at=call.at,
+    )
+
+
+@operation("ListBonusPayments")
+def list_bonus_payments(call: Call) -> dict[str, Any]:
+    rows = call.requester.bonus_payments.select_related("worker", "assignment")
+    hit_id, assignment_id = call.params.get("HITId"), call.params.get("AssignmentId")
+    if hit_id is None and assignment_id is None:
+        raise DomainError("Give a HITId or an AssignmentId.")
+    if hit_id is not None:
+        rows = rows.filter(hit=find_hit(call))
+    if assignment_id is not None:
+        rows = rows.filter(assignment=find_assignment(call))
+    return listing(call, rows, hit_id, assignment_id, name="BonusPayments", shape=bonus_shape)
+
+
 @operation("CreateWorkerBlock")
 def create_worker_block(call: Call) -> None:
     reviews.block_worker(
@@ -144,3 +187,24 @@ def list_worker_blocks(call: Call) -> dict[str, Any]:
 
 def _block_shape(block: WorkerBlock) -> dict[str, Any]:
     return {"WorkerId": block.worker.public_id, "Reason": block.reason}
+
+
+@operation("NotifyWorkers")
+def notify_workers(call: Call) -> dict[str, Any]:
+    failures = reviews.notify_workers(
+        requester=call.requester,
+        subject=call.params["Subject"],
+        text=call.params["MessageText"],
+        worker_ids=call.params["WorkerIds"],
+        at=call.at,
+    )
+    return {
+        "NotifyWorkersFailureStatuses": [
+            {
+                "NotifyWorkersFailureCode": "HardFailure",
+                "NotifyWorkersFailureMessage": reason,
+                "WorkerId": worker_id,
+            }
+            for worker_id, reason in failures.items()
+        ]
+    }

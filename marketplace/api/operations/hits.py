@@ -1,4 +1,4 @@
-"""Operations for HIT types and HITs."""
+"""Operations for HIT types, their notifications, and HITs."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from marketplace.api.shapes import hit_shape
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import Hit, HitLayout, HitStatus, HitType
 from marketplace.questions import documents
-from marketplace.services import hit_types, hits
+from marketplace.services import hit_types, hits, notifications
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000
 
@@ -106,6 +106,25 @@ def _dollars(amount: str) -> Decimal:
 def _seconds(count: int) -> timedelta:
     """A timedelta, clipped to a range that it can represent and that exceeds every limit."""
     return timedelta(seconds=max(min(count, 10**11), -(10**11)))
+
+
+@operation("UpdateNotificationSettings")
+def update_notification_settings(call: Call) -> None:
+    notifications.update_setting(
+        hit_type=find_hit_type(call.requester, call.params["HITTypeId"]),
+        notification=call.params.get("Notification"),
+        is_active=call.params.get("Active"),
+    )
+
+
+@operation("SendTestEventNotification")
+def send_test_event_notification(call: Call) -> None:
+    notifications.send_test(
+        requester=call.requester,
+        notification=call.params["Notification"],
+        event_type=call.params["TestEventType"],
+        at=call.at,
+    )
 
 
 @operation("GetHIT")
