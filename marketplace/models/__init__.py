@@ -1,12 +1,16 @@
 """The marketplace's database tables, one module per topic."""
 
 from marketplace.models.accounts import (
+    Activity,
     Attempt,
+    CallAllowance,
     ExternalIdentity,
     Invitation,
     Message,
+    Rehearsal,
     Requester,
     RequestToken,
+    SentForm,
     SiteAccount,
     UsedLink,
     Worker,
@@ -47,7 +51,6 @@ from marketplace.models.qualifications import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.models.shared_state import Activity, CallAllowance, Rehearsal, SentForm
 from marketplace.models.studies import (
     AttentionAnswer,
     AttentionCheck,
