@@ -4,7 +4,7 @@ from django.conf import settings
 from django.urls import path
 
 from marketplace.extensions import extensions
-from marketplace.operator import account, invitations, people, records, requesters, workers
+from marketplace.operator import account, invitations, people, records, workers
 from marketplace.operator.base import operator_page
 from marketplace.pages.decorators import get_or_post
 from shared.backups.pages import BackupsView
@@ -41,10 +41,10 @@ urlpatterns = [
         get_or_post(account.NewPasswordView.as_view()),
         name="new_password",
     ),
-    path("requesters", requesters.requesters, name="requesters"),
-    path("requesters/<int:pk>", requesters.requester, name="requester"),
-    path("requesters/<int:pk>/money", requesters.add_money, name="add_money"),
-    path("requesters/<int:pk>/keys", requesters.replace_keys, name="replace_keys"),
+    path("requesters", records.requesters, name="requesters"),
+    path("requesters/<int:pk>", records.requester, name="requester"),
+    path("requesters/<int:pk>/money", records.add_money, name="add_money"),
+    path("requesters/<int:pk>/keys", records.replace_keys, name="replace_keys"),
     path("workers", workers.workers, name="workers"),
     path("workers/<str:public_id>", workers.worker, name="worker"),
     path("workers/<str:public_id>/link", workers.link, name="sign_in_link"),
