@@ -22,12 +22,7 @@ from marketplace.errors import (
 )
 from marketplace.extensions import extensions
 from marketplace.models import Participation, Study
-from marketplace.pages.decorators import (
-    WorkerRequest,
-    once,
-    scope_required,
-    see_other,
-)
+from marketplace.pages.decorators import WorkerRequest, once, scope_required, see_other
 from marketplace.pages.sessions import ENGLISH, begin_study_session
 from marketplace.services import studies
 from marketplace.services.assignments import progress_of

@@ -17,12 +17,7 @@ import pytest
 import requests
 from botocore.exceptions import BotoCoreError, ClientError
 
-from tests.hits.marketplace_process import (
-    ROOT,
-    MarketplaceProcess,
-    NotOffered,
-    WorkerSession,
-)
+from tests.hits.marketplace_process import ROOT, MarketplaceProcess, NotOffered, WorkerSession
 from tests.marketplace.driver import HIT_TYPE, QUESTION
 from tests.servers import PATIENCE, free_port, wait_until, wait_until_ready
 

@@ -6,14 +6,7 @@ from argparse import ArgumentTypeError
 import pytest
 from django.core.exceptions import ValidationError
 
-from shared.number_fields import (
-    PORT,
-    STORED,
-    AmountField,
-    NumberField,
-    WholeNumberField,
-    duration,
-)
+from shared.number_fields import PORT, STORED, AmountField, NumberField, WholeNumberField, duration
 
 
 @pytest.mark.parametrize("field", [AmountField(), NumberField(), WholeNumberField()])

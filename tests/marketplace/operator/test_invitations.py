@@ -7,14 +7,7 @@ from bs4 import BeautifulSoup
 from django.test import Client
 
 from marketplace import clock
-from marketplace.models import (
-    Activity,
-    ExternalIdentity,
-    HitLayout,
-    Invitation,
-    Study,
-    Worker,
-)
+from marketplace.models import Activity, ExternalIdentity, HitLayout, Invitation, Study, Worker
 from marketplace.services import accounts, hit_types
 from tests.marketplace.factories import make_hit_type, make_requester, make_study
 

@@ -13,13 +13,7 @@ from marketplace.services import assignments, operators, people_groups, reviews
 from marketplace.services.hit_types import describe
 from marketplace.services.operators import MOST_APPROVED, noted
 from marketplace.services.retention import erase_worker
-from tests.marketplace.factories import (
-    NOON,
-    make_hit,
-    make_hit_type,
-    make_requester,
-    make_worker,
-)
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db

@@ -23,13 +23,7 @@ from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import new_id
-from tests.marketplace.panels.people import (
-    TOKEN,
-    arrive,
-    make_panel_study,
-    publish,
-    work,
-)
+from tests.marketplace.panels.people import TOKEN, arrive, make_panel_study, publish, work
 
 pytestmark = pytest.mark.django_db
 

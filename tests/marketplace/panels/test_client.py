@@ -6,15 +6,9 @@ from decimal import Decimal
 import pytest
 
 from marketplace.panels.client import prolific
-from marketplace.panels.models import (
-    PanelStudy,
-)
+from marketplace.panels.models import PanelStudy
 from simulation.prolific.state import new_id
-from tests.marketplace.panels.people import (
-    make_panel_study,
-    publish,
-    run,
-)
+from tests.marketplace.panels.people import make_panel_study, publish, run
 from tests.marketplace.panels.prolific_requests import DOCUMENTED
 
 pytestmark = pytest.mark.django_db

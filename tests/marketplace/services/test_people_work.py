@@ -13,15 +13,7 @@ from marketplace.models import Activity, Assignment, AssignmentStatus, Offer, Pe
 from marketplace.requirements import NUMBER_APPROVED
 from marketplace.services import assignments
 from tests.marketplace.factories import make_hit_type, make_requester
-from tests.marketplace.people import (
-    TEXTS,
-    begin,
-    join,
-    make_group,
-    make_offer,
-    membership_of,
-    work,
-)
+from tests.marketplace.people import TEXTS, begin, join, make_group, make_offer, membership_of, work
 
 pytestmark = pytest.mark.django_db
 

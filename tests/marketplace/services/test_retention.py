@@ -24,14 +24,7 @@ from marketplace.models import (
     TransferKind,
     Worker,
 )
-from marketplace.services import (
-    assignments,
-    money,
-    qualifications,
-    retention,
-    reviews,
-    studies,
-)
+from marketplace.services import assignments, money, qualifications, retention, reviews, studies
 from marketplace.services.hits import claim_token
 from marketplace.services.operators import noted
 from marketplace.services.qualification_types import create_qualification_type

@@ -11,18 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.models import (
-    Account,
-    Participation,
-    Transfer,
-    TransferKind,
-    Worker,
-)
+from marketplace.models import Account, Participation, Transfer, TransferKind, Worker
 from marketplace.panels.client import prolific
-from marketplace.panels.models import (
-    PanelStudy,
-    PanelSubmission,
-)
+from marketplace.panels.models import PanelStudy, PanelSubmission
 from marketplace.panels.panel import PanelRefused
 from marketplace.panels.services import amounts, submissions
 from marketplace.panels.services import studies as panel_studies

@@ -7,17 +7,9 @@ import requests
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import (
-    ExternalIdentity,
-    Transfer,
-)
+from marketplace.models import ExternalIdentity, Transfer
 from marketplace.panels.client import prolific
-from marketplace.panels.models import (
-    BatchState,
-    BonusBatch,
-    PanelPayment,
-    PanelTransfer,
-)
+from marketplace.panels.models import BatchState, BonusBatch, PanelPayment, PanelTransfer
 from marketplace.panels.services import bonuses, rounds
 from marketplace.services import money
 from simulation.prolific.state import Refused, new_id

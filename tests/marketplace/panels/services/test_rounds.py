@@ -6,9 +6,7 @@ import pytest
 from django.db import IntegrityError
 
 from marketplace import clock
-from marketplace.panels.models import (
-    PanelStudy,
-)
+from marketplace.panels.models import PanelStudy
 from marketplace.panels.services import bonuses, rounds
 from simulation.prolific.state import Submission, new_id
 from tests.marketplace.panels.people import (

@@ -6,19 +6,11 @@ import pytest
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import (
-    Study,
-)
-from marketplace.panels.models import (
-    PanelStudy,
-)
+from marketplace.models import Study
+from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
 from marketplace.panels.services import studies as panel_studies
-from tests.marketplace.panels.people import (
-    make_panel_study,
-    publish,
-    run,
-)
+from tests.marketplace.panels.people import make_panel_study, publish, run
 
 pytestmark = pytest.mark.django_db
 

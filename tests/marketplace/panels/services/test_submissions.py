@@ -7,18 +7,9 @@ import pytest
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import (
-    Hit,
-    Study,
-    Transfer,
-    Worker,
-)
+from marketplace.models import Hit, Study, Transfer, Worker
 from marketplace.panels.client import prolific
-from marketplace.panels.models import (
-    BonusBatch,
-    PanelStudy,
-    PanelSubmission,
-)
+from marketplace.panels.models import BonusBatch, PanelStudy, PanelSubmission
 from marketplace.panels.panel import LONGEST_CODE
 from marketplace.panels.services import submissions
 from marketplace.services import reviews
