@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.broken_parts import Network
 from benchmarks.fleet import Fleet, OwnPostgresql, OwnRedis, Program, own_postgresql, own_redis
+from benchmarks.import_openimages import BOXES_PER_IMAGE, write_files
 from benchmarks.invariants import Rows, broken_in, reading
 from benchmarks.lean_browser import Answer, LeanBrowser, NoAnswer, Unexpected, ask, good
-from benchmarks.openimages_files import BOXES_PER_IMAGE, write_files
 from hits.local import (
     HOST,
     Installation,
