@@ -41,7 +41,7 @@ types:
 
 types-marketplace:
 	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy --cache-dir .mypy_cache/marketplace marketplace \
-		benchmarks/marketplace.py benchmarks/marketplace_hits.py
+		benchmarks/marketplace.py
 
 style:
 	$(BIN)/ruff format --check .

@@ -30,6 +30,7 @@ from annotate.models import (
 from annotate.queries.keywords import KEYWORDS
 
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
+BUDGET = "99999.00"
 CLASSES = 600  # boxable classes of Open Images
 CLASSES_PER_IMAGE = 4  # as in nocaps (Agrawal et al. 2019, section 3.1)
 RANDOM_KEY = {"postgresql": "gen_random_uuid()", "sqlite": "lower(hex(randomblob(16)))"}
@@ -53,7 +54,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
             "name": name,
             "preset": "nocaps",
             "selection": name,
-            "budget": "99999.00",
+            "budget": BUDGET,
             "references": wanted - 1,
         }
     )
@@ -145,14 +146,6 @@ def add_captions(
             f"UPDATE annotate_task SET answers_missing = answers_missing - {each}, "
             f"places_left = places_left - {each} WHERE {chosen}"
         )
-
-
-def settle_down() -> None:
-    """Run ANALYZE on PostgreSQL, instead of waiting for autovacuum. VACUUM, too, except in a test's
-    transaction, which does not allow it."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE" if connection.in_atomic_block else "VACUUM ANALYZE")
 
 
 def numbers(last: int, name: str = "i") -> str:

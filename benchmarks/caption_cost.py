@@ -25,12 +25,13 @@ from typing import Any
 from django.db import connection
 
 from benchmarks import counted
-from benchmarks.caption_cost_steps import CAPTIONS, SLOTS
+from benchmarks.campaigns import BUDGET
+from benchmarks.caption_cost_steps import SLOTS
 from benchmarks.fleet import family_seconds
 from benchmarks.harness import ROOT, Line, Report, main, ratio
 from benchmarks.lean_browser import LeanBrowser, TaskPage
 from benchmarks.whole_campaign import MARKETPLACE, RECONCILER, SITE, Whole, counts_of, installed
-from hits.local import Child, ProcessFailed, clean_environment
+from hits.local import REQUESTER, Child, ProcessFailed, clean_environment
 
 DATABASE = "database"
 
@@ -76,20 +77,6 @@ class Processes:
             raise ProcessFailed(self.whole.fleet.logs())
         answer: dict[str, Any] = json.loads(line)
         return answer
-
-    def fill_marketplace(self, *, hit_type: str, question: str, hits: int, slots: int) -> list[str]:
-        """Insert HITs in bulk; return their ids."""
-        arguments = ["-m", "benchmarks.marketplace_hits", hit_type, str(hits), str(slots), question]
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            env=clean_environment(self.whole.environment),
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        ids: list[str] = json.loads(done.stdout)
-        return ids
 
 
 @contextmanager
@@ -252,14 +239,9 @@ class Measurement:
     def take(self) -> dict[str, Part]:
         """Publish the campaign, and measure all parts after a warm-up."""
         processes = self.processes
-        campaign = processes.ask("prepare", images=self.size)
-        self.hits = processes.fill_marketplace(
-            hit_type=campaign["hit_type"],
-            question=campaign["question"],
-            hits=self.size * CAPTIONS // SLOTS,
-            slots=SLOTS,
-        )
-        processes.ask("publish", hits=self.hits)
+        # A large campaign costs more than a new requester has.
+        processes.whole.manage("marketplace_requester", REQUESTER, "--balance", BUDGET)
+        self.hits = processes.ask("publish", images=self.size)["hits"]
         self.browsers = processes.whole.browsers(SLOTS)
         self._work(WARM_UP)
         self._sync(self.hits[:WARM_UP])

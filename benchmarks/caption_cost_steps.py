@@ -18,14 +18,11 @@ from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Release
-from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
+from benchmarks.campaigns import add_captions, make_campaign, make_workers
 from benchmarks.counted import Counter, count_statements
-from hits.models import Hit, HitStatus, HitType
+from benchmarks.harness import settle_down
 from hits.mturk.client import Marketplace, marketplace_of
-from hits.mturk.hit_texts import external_question
-from hits.queries.costs import slot_fee
 from hits.reconcile.bar import bar
-from hits.reconcile.hit_types import ensure_hit_type
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import Step, reconcile
 from hits.reconcile.retire import retire
@@ -63,8 +60,8 @@ class Steps:
     def campaign(self) -> Campaign:
         return Campaign.objects.get(slug=NAME)
 
-    def prepare(self, images: int) -> dict[str, Any]:
-        """Make the campaigns, and the HIT type at the marketplace."""
+    def publish(self, images: int) -> dict[str, Any]:
+        """Make the campaigns, and create the HITs of the first one."""
         campaign = make_campaign(name=NAME, images=images, wanted=CAPTIONS)
         # Approve at once, so that settling can be measured.
         config = campaign.config_json
@@ -73,31 +70,9 @@ class Steps:
         complete = make_campaign(name=RELEASED, images=images, wanted=CAPTIONS)
         add_captions(complete, make_workers(WORKERS), each=CAPTIONS)
         get_user_model().objects.create_superuser("reviewer", password=None)
-        campaign = self.campaign
-        hit_type = ensure_hit_type(campaign, marketplace_of(campaign), at=timezone.now())
-        return {"hit_type": hit_type.hit_type_id, "question": external_question(campaign)}
-
-    def publish(self, hits: list[str]) -> dict[str, Any]:
-        """Store the HITs that were made at the marketplace."""
-        campaign = self.campaign
-        hit_type = HitType.objects.get()
-        Hit.objects.bulk_create(
-            Hit(
-                campaign=campaign,
-                hit_type=hit_type,
-                token=f"token-{number}",
-                hit_id=hit_id,
-                status=HitStatus.OPEN,
-                slots=SLOTS,
-                available=SLOTS,
-                reward=campaign.config.hit.reward,
-                fee=slot_fee(campaign.config),
-                planned_at=timezone.now(),
-            )
-            for number, hit_id in enumerate(hits)
-        )
+        self._sync(top_up)
         settle_down()
-        return {}
+        return {"hits": list(self.campaign.hits.order_by("pk").values_list("hit_id", flat=True))}
 
     def ingest(self, hits: list[str]) -> dict[str, Any]:
         """Read the HITs that have submissions, as after the marketplace's events."""

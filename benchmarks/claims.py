@@ -13,8 +13,8 @@ from functools import partial
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, Worker
-from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main, seconds
+from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main, seconds, settle_down
 from hits.models import Claim, Hit, HitType, TaskPage
 from hits.services.claims import NothingToDo, claim_tasks
 

@@ -13,8 +13,8 @@ from annotate.exports.formats import FORMATS
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, export_archive, write_export
 from annotate.models import Release
-from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
+from benchmarks.campaigns import add_captions, make_campaign, make_workers
+from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds, settle_down
 from qualcontrol.services.releasing import release_campaign
 
 IMAGES, CAPTIONS = 15_100, 11

@@ -16,12 +16,11 @@ from urllib.parse import urlsplit
 import boto3
 from botocore.awsrequest import AWSResponse
 from django.conf import settings
-from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main, settle_down
 from marketplace import queries
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
 from marketplace.services.hit_types import get_or_create_hit_type
@@ -219,20 +218,18 @@ def make_workers(count: int, *, name: str) -> list[Worker]:
     )
 
 
-def fill(
-    hit_type: HitType, *, hits: int, places: int, question: str = QUESTION, fee: Decimal = FEE
-) -> list[Hit]:
+def fill(hit_type: HitType, *, hits: int, places: int) -> None:
     """Insert this many open HITs in bulk. No money is reserved for them."""
     now = timezone.now()
-    return Hit.objects.bulk_create(
+    Hit.objects.bulk_create(
         (
             Hit(
                 hit_type=hit_type,
                 requester=hit_type.requester,
-                question=question,
+                question=QUESTION,
                 max_assignments=places,
                 available=places,
-                fee=fee,
+                fee=FEE,
                 expires_at=now + timedelta(days=7),
                 created_at=now,
             )
@@ -261,13 +258,6 @@ def fill_hit(hit: Hit, workers: list[Worker]) -> None:
     )
     count = len(workers)
     queries.move(hit.pk, available=-count, unreviewed=count)
-
-
-def settle_down() -> None:
-    """Run ANALYZE on PostgreSQL, instead of waiting for autovacuum."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM ANALYZE")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from bs4 import BeautifulSoup
 from django.conf import settings
 from django.test import Client
 
-from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main
+from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers
+from benchmarks.harness import Report, add_growth, both_sizes, in_turn, main, settle_down
 from hits.models import Hit, HitStatus, HitType
 
 ROUNDS, PAGES = 10, 8

@@ -13,8 +13,17 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotate.models import Campaign, Release, ReleasedCaption, ReleasedImage
-from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import Line, Report, main, peak_megabytes, ratio, scratch_database, seconds
+from benchmarks.campaigns import add_captions, make_campaign, make_workers
+from benchmarks.harness import (
+    Line,
+    Report,
+    main,
+    peak_megabytes,
+    ratio,
+    scratch_database,
+    seconds,
+    settle_down,
+)
 from qualcontrol.services.releasing import release_campaign
 
 IMAGES, CAPTIONS = 15_100, 11

@@ -26,7 +26,8 @@ from annotate.models import (
     Worker,
 )
 from annotate.services.selections import recount_all_pools
-from benchmarks.campaigns import RANDOM_KEY, insert, make_campaign, numbers, settle_down
+from benchmarks.campaigns import RANDOM_KEY, insert, make_campaign, numbers
+from benchmarks.harness import settle_down
 from hits.models import (
     Assignment,
     AssignmentStatus,

@@ -17,7 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotate.models import Response, Worker
-from benchmarks.campaigns import settle_down
+from benchmarks.harness import settle_down
 from hits.services.hit_pages import FrameParameters
 from hits.services.submissions import Reported, take_submissions
 from hits.services.task_pages import open_page
