@@ -7,6 +7,10 @@ from lxml import html
 SENTENCE = "A brown dog jumps over a low wooden fence number {}."
 
 
+def accept(worker, campaign):
+    return worker.accept(campaign.hit_types.get().hit_type_id)
+
+
 def open_page(client, frame):
     parts = urlsplit(frame.src)
     return client.get(f"{parts.path}?{parts.query}")
@@ -32,7 +36,7 @@ def write(client, frame, text):
 
 def work(client, worker, campaign, number=0):
     """Do one assignment: accept, write, submit."""
-    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    frame = accept(worker, campaign)
     fields = fields_of(write(client, frame, SENTENCE.format(number)), "data-forward")
     answer = worker.submit(fields.pop("assignmentId"), **fields)
     assert answer.ok, answer.text
@@ -41,7 +45,7 @@ def work(client, worker, campaign, number=0):
 
 def post(worker, campaign, **fields):
     """Accept a HIT and post the fields to the marketplace without opening the task page."""
-    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    frame = accept(worker, campaign)
     answer = worker.submit(frame.assignment_id, **fields)
     assert answer.ok, answer.text
     return frame

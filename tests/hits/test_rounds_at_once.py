@@ -22,7 +22,7 @@ from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, UserFactory
-from tests.hits.framed_work import fields_of, open_page
+from tests.hits.framed_work import accept, fields_of, open_page
 from tests.hits.opened_pages import listed
 from tests.hits.reconcile.killed import reconcile_in_child
 from tests.hits.rounds import FIRST, SECOND, THIRD, Writer, make_campaign, states
@@ -37,10 +37,6 @@ pytestmark = [
 needs_row_locks = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="transactions run one by one"
 )
-
-
-def accept(worker, campaign):
-    return worker.accept(campaign.hit_types.get().hit_type_id)
 
 
 def submit(client, worker, frame, text):

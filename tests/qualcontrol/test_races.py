@@ -25,7 +25,7 @@ from qualcontrol.review import judging
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import change_verdict, take_back
-from qualcontrol.services.errors import AlreadyJudged
+from qualcontrol.services.errors import AlreadyExcluded, AlreadyJudged, AlreadyPaused
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.policies import decide
@@ -41,7 +41,15 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, exclude, judge, review_late, write
+from tests.qualcontrol.work import (
+    NO_REQUIRED_CHECKS,
+    exclude,
+    judge,
+    pause,
+    propose,
+    review_late,
+    write,
+)
 from tests.races import just_before, just_before_lock, while_open
 from tests.servers import PATIENCE
 
@@ -378,3 +386,20 @@ def test_the_policy_follows_the_file_of_a_draft_that_was_edited_meanwhile():
 
     assert not Exclusion.objects.exists()
     assert campaign.proposals.open().count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+@pytest.mark.parametrize(
+    ("first", "second", "refusal"),
+    [
+        (pause, pause, AlreadyPaused),
+        (exclude, pause, AlreadyExcluded),
+        (exclude, propose, AlreadyExcluded),
+        (exclude, exclude, AlreadyExcluded),
+    ],
+)
+def test_the_second_decision_about_a_worker_is_refused(first, second, refusal):
+    about = CampaignFactory(), WorkerFactory()
+
+    with pytest.raises(refusal):
+        while_open(lambda: first(*about), lambda: second(*about))

@@ -1,4 +1,4 @@
-"""Inviting people: a campaign's group at a real marketplace, made on the requester site's page."""
+"""Inviting people, and their names: a campaign's group at a real marketplace."""
 
 from decimal import Decimal
 
@@ -8,14 +8,15 @@ from bs4 import BeautifulSoup
 from django.utils import timezone
 
 from annotate.models import Campaign
+from hits.models import WorkerAccount
 from hits.mturk import people
 from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
-from tests.factories import ImageFactory, TeamFactory, UserFactory, make_campaign
+from tests.factories import NOON, ImageFactory, TeamFactory, UserFactory, make_campaign
 from tests.hits.framed_work import work
 from tests.hits.marketplace_process import Person
-from tests.hits.own_people import TEXTS
+from tests.hits.own_people import TEXTS, link_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -302,3 +303,73 @@ def test_the_page_is_for_campaigns_of_own_people(client, settings, who, status):
 
     assert answer.status_code == status
     assert status == 302 or "when the campaign runs" in answer.content.decode()
+
+
+@pytest.fixture
+def names(client, campaign):
+    """A function that returns the page's rows and text for a researcher."""
+
+    def shown():
+        client.force_login(UserFactory())
+        answer = client.get(f"/campaigns/{campaign.slug}/who-is-who/")
+        assert answer.status_code == 200
+        main = BeautifulSoup(answer.content, "html.parser").select_one("main")
+        rows = [[cell.text.strip() for cell in row.select("th, td")] for row in main.select("tr")]
+        return rows[1:], " ".join(main.text.split())
+
+    return shown
+
+
+def test_names_stand_beside_pseudonyms(client, campaign, names):
+    link = link_of(campaign, shows_names=True)
+    mia, _ = (Person.join(link, f"{name} of {campaign}") for name in ("Mia", "Ben"))
+    for _ in range(2):
+        work(client, mia, campaign)
+    reconcile(campaign)
+
+    rows, _ = names()
+
+    pseudonym = WorkerAccount.objects.get().worker.pseudonym
+    assert rows == [
+        [f"Ben of {campaign}", "none", "0"],
+        [f"Mia of {campaign}", pseudonym, "2"],
+    ]
+    mia.withdraw()
+    rows, text = names()
+    assert [row[0] for row in rows] == [f"Ben of {campaign}"]
+    assert "1 other person is not named" in text
+
+
+def test_without_consent_the_page_says_why_there_are_no_names(client, campaign, names):
+    Person.join(link_of(campaign), f"Mia of {campaign}")
+
+    rows, text = names()
+
+    assert rows == []
+    assert "1 person is not named: the text that they agreed to does not say" in text
+    assert "Mia" not in text
+
+
+def test_a_deleted_id_is_not_found_by_the_name(client, campaign, names):
+    mia = Person.join(link_of(campaign, shows_names=True), f"Mia of {campaign}")
+    work(client, mia, campaign)
+    reconcile(campaign)
+    WorkerAccount.objects.update(marketplace_id="deleted:1", id_deleted_at=NOON)
+
+    rows, _ = names()
+
+    assert rows == [[f"Mia of {campaign}", "none", "0"]]
+
+
+def test_reviewers_see_no_names_and_no_link_to_them(client, campaign):
+    client.force_login(UserFactory(team__role="REVIEWER"))
+
+    assert client.get(f"/campaigns/{campaign.slug}/who-is-who/").status_code == 403
+    workers = client.get(f"/campaigns/{campaign.slug}/workers/").content.decode()
+    assert "who-is-who" not in workers
+
+
+def test_who_is_who_names_a_marketplace_that_is_away(names, settings):
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"
+
+    assert "did not answer" in names()[1]
