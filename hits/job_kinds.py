@@ -19,7 +19,7 @@ from hits.models import Sync
 from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.reconcile.run import PAYS_FOR
-from hits.services.lifecycle import ChangedTerms, Terms, publish
+from hits.services.lifecycle import AMOUNTS, ChangedTerms, Terms, publish
 from hits.services.syncs import PUBLISH, SYNC
 
 
@@ -47,15 +47,13 @@ def _publish(work: Work) -> Result:
                 actor=work.job.asked_by,
                 at=timezone.now(),
                 confirmed=work.arguments["confirmed"],
-                seen=Terms(
-                    **{**terms, "cost": Decimal(terms["cost"]), "budget": Decimal(terms["budget"])}
-                ),
+                seen=Terms(**terms | {name: Decimal(terms[name]) for name in AMOUNTS}),
             )
         except ChangedTerms as error:
             # Without the amounts: who sees no money sees jobs, too.
             raise JobFailed(
-                f"{campaign} was changed meanwhile: it has another cost or budget now. Look at "
-                "them, and publish it again if you want to."
+                f"{campaign} was changed meanwhile: its work, cost or budget is another now. Look "
+                "at them, and publish it again if you want to."
             ) from error
         work.log(f"{campaign} is running.")
     return sync_campaign(work)

@@ -36,9 +36,11 @@ from shared.number_fields import AmountField, WholeNumberField
 
 
 class PublishForm(forms.Form):
-    """The cost and the budget that the page showed, the latest change of status then (0 if there
-    was none), and a confirmation that real money is spent."""
+    """The work, the cost and the budget that the page showed, the latest change of status then (0
+    if there was none), and a confirmation that real money is spent."""
 
+    responses = WholeNumberField(required=False, widget=forms.HiddenInput)
+    reward = AmountField(required=False, widget=forms.HiddenInput)
     cost = AmountField(required=False, widget=forms.HiddenInput)
     budget = AmountField(required=False, widget=forms.HiddenInput)
     last_move = WholeNumberField(required=False, widget=forms.HiddenInput)
@@ -47,8 +49,11 @@ class PublishForm(forms.Form):
     @property
     def seen(self) -> dict[str, Any]:
         """What the page showed, as far as it was sent."""
-        shown = {name: self.cleaned_data[name] for name in ("cost", "budget", "last_move")}
-        sent = {name: value for name, value in shown.items() if value is not None}
+        sent = {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name != "confirmed" and value is not None
+        }
         return sent | ({"last_move": None} if sent.get("last_move") == 0 else {})
 
     @property
@@ -80,6 +85,8 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(request.get_full_path())
     cost = estimate(campaign)
     shown = {
+        "responses": cost.responses,
+        "reward": cost.reward,
         "cost": cost.total,
         "budget": campaign.budget,
         "last_move": lifecycle.last_move_of(campaign) or 0,

@@ -48,6 +48,8 @@ MOVES = [Act.PUBLISH, Act.CONTINUE, Act.HALT, Act.FINISH]
 MOST_BUDGET = Decimal(10**8 - 1)
 # Responses that are looked at together for the larger random sample.
 AT_ONCE = 1000
+# The fields of `Terms` that are amounts of dollars.
+AMOUNTS = ("reward", "cost", "budget")
 
 
 class NotConfirmed(DomainError):
@@ -63,7 +65,7 @@ class ChangedMeanwhile(DomainError):
 
 
 class ChangedTerms(ChangedMeanwhile):
-    """The cost or the budget is no longer the one that somebody agreed to."""
+    """The work, its cost or the budget is no longer what somebody agreed to."""
 
 
 class BadAmount(DomainError):
@@ -75,8 +77,11 @@ class BadChange(DomainError):
 
 
 class Terms(NamedTuple):
-    """The cost that the publisher agrees to, and the state from which the campaign is published."""
+    """The work and the cost that the publisher agrees to, and the state from which the campaign is
+    published."""
 
+    responses: int
+    reward: Decimal
     cost: Decimal  # the estimate's total
     budget: Decimal
     status: str
@@ -85,7 +90,11 @@ class Terms(NamedTuple):
 
 def terms_of(campaign: Campaign) -> Terms:
     """The terms on which the campaign would be published now."""
-    return Terms(estimate(campaign).total, campaign.budget, campaign.status, last_move_of(campaign))
+    work = estimate(campaign)
+    last_move = last_move_of(campaign)
+    return Terms(
+        work.responses, work.reward, work.total, campaign.budget, campaign.status, last_move
+    )
 
 
 def last_move_of(campaign: Campaign) -> int | None:
@@ -143,8 +152,8 @@ def ask_to_publish(
     seen = seen or terms_of(Campaign.objects.get(pk=campaign.pk))
     _check_publication(campaign.pk, confirmed, seen)
     marketplace_of(campaign)
-    terms = {**seen._asdict(), "cost": str(seen.cost), "budget": str(seen.budget)}
-    arguments = {"confirmed": confirmed, "terms": terms}
+    amounts = {name: str(getattr(seen, name)) for name in AMOUNTS}
+    arguments = {"confirmed": confirmed, "terms": seen._asdict() | amounts}
     return request_job(kind=PUBLISH, arguments=arguments, user=actor, at=at, about=campaign)
 
 
@@ -159,13 +168,15 @@ def _check_publication(pk: int, confirmed: bool, seen: Terms) -> Decimal:
         raise ChangedMeanwhile(
             f"{campaign} is {campaign.status.lower()} meanwhile. Publish it again if you want to."
         )
-    # While it is paused, workers finish what they have begun, which may lower the cost.
-    is_less = campaign.status == CampaignStatus.PAUSED and now.cost < seen.cost
-    if now != (seen._replace(cost=now.cost) if is_less else seen):
+    # While it is paused, workers finish what they have begun, so that less is left.
+    is_less = now.responses <= seen.responses and now.cost <= seen.cost
+    if campaign.status == CampaignStatus.PAUSED and is_less:
+        seen = seen._replace(responses=now.responses, cost=now.cost)
+    if now != seen:
         raise ChangedTerms(
-            f"{campaign} was changed meanwhile: it costs about ${now.cost:,.2f} with a budget of "
-            f"${now.budget:,.2f} now, and ${seen.cost:,.2f} with a budget of ${seen.budget:,.2f} "
-            "before. Look at the cost, and publish it again if you want to."
+            f"{campaign} was changed meanwhile: it asks for {counted(now.responses, 'response')} "
+            f"at a reward of ${now.reward:,.2f} now, costs about ${now.cost:,.2f} and has a budget "
+            f"of ${now.budget:,.2f}. Look at this, and publish it again if you want to."
         )
     if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(

@@ -1,6 +1,5 @@
 """Who published, paused, resumed and finished a campaign is logged."""
 
-import html
 from decimal import Decimal
 
 import pytest
@@ -180,7 +179,25 @@ def test_a_cost_that_nobody_has_seen_is_not_published(client, requester, publish
 
     answer = publish_as_seen(client, campaign, lambda: with_reward(campaign, "9.00"))
 
-    assert "now, and $0.36 with a budget" in html.unescape(answer.content.decode())
+    assert "at a reward of $9.00 now" in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(("reward", "other"), [("0.10", "0.05"), ("0.00", "0.00")])
+def test_other_work_at_the_same_cost_is_not_published(client, requester, reward, other):
+    values = {"budget": "1000.00", "hit": {"reward": reward}, "workers": {"who": "own"}}
+    campaign = make_campaign(tasks=1, status="DRAFT", **values)
+    seen = terms_of(campaign)
+    client.force_login(UserFactory())
+
+    def change():
+        with_reward(campaign, other)
+        campaign.tasks.update(wanted=6)
+
+    answer = publish_by_page(client, campaign, change)
+
+    assert terms_of(Campaign.objects.get())[2:] == seen[2:]
+    assert f"6 responses at a reward of ${other}" in answer.content.decode()
     assert not Job.objects.exists()
 
 
