@@ -193,17 +193,14 @@ def read_bonuses(name: str, text: str) -> list[Wish]:
     rows = (row for row in table.rows if any(row))
     if tuple(cell.strip().lower() for cell in next(rows, [])) != NAMES:
         raise table.wrong(f"the first line must be {','.join(NAMES)}")
-    seen: dict[Wish, int] = {}
+    wishes: list[Wish] = []
     for row in rows:
-        if len(seen) == MOST_LINES:
+        if len(wishes) == MOST_LINES:
             raise table.wrong(f"a file has at most {MOST_LINES:,} bonuses; split it")
-        wish = _wish(table, row)
-        if wish in seen:
-            raise table.wrong(f"the same as line {seen[wish]}")
-        seen[wish] = table.line
-    if not seen:
+        wishes.append(_wish(table, row))
+    if not wishes:
         raise table.wrong("there are no bonuses below the first line")
-    return list(seen)
+    return wishes
 
 
 def _wish(table: CsvFile, row: list[str]) -> Wish:

@@ -1,5 +1,6 @@
 """Plan bonuses, which the reconciler's settle step sends."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -144,6 +145,13 @@ def _wrong(wishes: Sequence[Wish]) -> str:
             return f"{wish.pseudonym}: enter a reason. The worker will read it."
         if not ZERO < wish.amount <= MOST or wish.amount != round(wish.amount, 2):
             return f"{wish.pseudonym}: a bonus is $0.01 to ${MOST:,}, in whole cents."
+    bonuses = Counter(wish._replace(reason=reason_sent(wish.reason)) for wish in wishes)
+    ((wish, times),) = bonuses.most_common(1)
+    if times > 1:
+        return (
+            f"{wish.pseudonym}: the list has the same bonus of ${wish.amount:,.2f} {times} times. "
+            "For another payment give another reason."
+        )
     return ""
 
 

@@ -68,7 +68,6 @@ def upload(text):
         (HEAD + "W-1,1000000,thanks\n", "whole cents"),
         (HEAD + "W-1,0.005,thanks\n", "whole cents"),
         (HEAD + "W-1,1,\n", "is missing"),
-        (HEAD + "W-1,1,a\n\nW-1,1.00,a\n", ":4: the same as line 2"),
         (HEAD + '"W-1,1,a\n', "never closed"),
         (HEAD + "W-1,1," + "a" * 1025, "1,024"),
     ],
@@ -135,6 +134,22 @@ def test_bonuses_that_were_given_up_can_be_asked_for_again(client, user, campaig
     assert (partly.status_code, wholly.status_code, twice.status_code) == (409, 302, 409)
     assert "leave out the others" in partly.content.decode()
     assert Bonus.objects.filter(refusal="").count() == 2
+
+
+@pytest.mark.django_db
+def test_a_list_with_the_same_bonus_twice_is_refused(client, user, campaign):
+    worker = worker_of(campaign).pseudonym
+    once = Wish(worker, Decimal(1), "thanks\nagain")
+    wishes = [once, Wish(worker, Decimal("1.00"), "thanks\r\nagain ")]
+    text = f"{HEAD}{worker},1,thanks\n\n{worker},1.00,thanks\n"
+
+    with pytest.raises(BonusNotPossible, match=r"the same bonus of \$1\.00 2 times"):
+        plan_bonuses(campaign=campaign, wishes=wishes, key="a", at=NOON)
+    page = client.post("/campaigns/pilot/pay/bonuses/", {"text": text, "confirmed": "on"})
+
+    assert page.status_code == 409
+    assert "the same bonus of $1.00 2 times" in page.content.decode()
+    assert not Bonus.objects.exists()
 
 
 @pytest.mark.django_db
