@@ -53,6 +53,8 @@ WITHOUT_ACTOR: dict[str, str] = {
 }
 # The reason of a discard without an actor that the worker asked for.
 WITHDRAWN = "withdrawn"
+# How the reason of a discard begins if the command `judge` caused it and named no reviewer.
+BY_FILE = "judged by file"
 
 
 class Decision(models.Model):
@@ -107,6 +109,8 @@ class Decision(models.Model):
             return self.actor.get_username()
         if self.act == Act.DISCARD and self.reason == WITHDRAWN:
             return BY_WORKER
+        if self.act == Act.DISCARD and self.reason.startswith(BY_FILE):
+            return BY_COMMAND
         return WITHOUT_ACTOR.get(self.act, BY_POLICY)
 
 

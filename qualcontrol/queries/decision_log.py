@@ -12,7 +12,14 @@ from accounts.models import Right
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import Act, Decision, Judgement
-from qualcontrol.models.decisions import BY_POLICY, BY_WORKER, WITHDRAWN, WITHOUT_ACTOR
+from qualcontrol.models.decisions import (
+    BY_COMMAND,
+    BY_FILE,
+    BY_POLICY,
+    BY_WORKER,
+    WITHDRAWN,
+    WITHOUT_ACTOR,
+)
 from shared.tables import Column
 
 DECISIONS_IN_ORDER = ("-pk",)
@@ -94,12 +101,15 @@ def about_worker(log: QuerySet[Decision], pseudonym: str) -> QuerySet[Decision]:
 
 def _decided_by(actor: str) -> Q:
     """As `Decision.decided_by` names it."""
-    withdrawn = Q(act=Act.DISCARD, reason=WITHDRAWN)
+    discards = {
+        BY_WORKER: Q(act=Act.DISCARD, reason=WITHDRAWN),
+        BY_COMMAND: Q(act=Act.DISCARD, reason__startswith=BY_FILE),
+    }
     if actor == BY_POLICY:
-        return Q(actor=None) & ~Q(act__in=WITHOUT_ACTOR) & ~withdrawn
+        others = Q(act__in=WITHOUT_ACTOR) | discards[BY_WORKER] | discards[BY_COMMAND]
+        return Q(actor=None) & ~others
     acts = Q(act__in=[act for act, name in WITHOUT_ACTOR.items() if name == actor])
-    if actor == BY_WORKER:
-        acts |= withdrawn
+    acts |= discards.get(actor, Q())
     return Q(actor=None) & acts | Q(actor__username=actor)
 
 

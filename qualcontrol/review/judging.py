@@ -50,6 +50,7 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
+from qualcontrol.models.decisions import BY_FILE
 from qualcontrol.services.discards import discard_and_log, log, not_rejected, open_rounds
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
@@ -262,6 +263,8 @@ def discard_bad(
 ) -> None:
     """Discard the response, and the responses that an exclusion of its worker now discards with
     it."""
+    if reviewer is None and not reason.startswith(BY_FILE):
+        reason = f"{BY_FILE}: {reason}"
     if campaign.exclusions.in_force().filter(worker=response.worker).exists():
         # All at once and in order: the response's task may come after those of the others.
         others = to_discard(campaign, [response.worker]).values_list("task_id", flat=True)
@@ -347,8 +350,6 @@ def withdraw_question(*, campaign: Campaign, key: UUID, at: datetime) -> None:
         raise CannotAsk("No second opinion on this response is asked for.")
 
 
-# The reason of a bad verdict without one.
-BY_FILE = "judged by file"
 MOST_IN_A_REASON = 300
 COLUMNS = ("response", "verdict")
 NUMBER = re.compile(r"[0-9]{1,19}")

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from annotate.models import Box, Response
-from qualcontrol.models import Exclusion, Judgement, SpotCheck
+from qualcontrol.models import Act, Decision, Exclusion, Judgement, SpotCheck
 from qualcontrol.review import judging
 from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.intake import review_submitted
@@ -170,6 +170,11 @@ def test_judge_takes_verdicts_in_any_case_and_gives_a_bad_one_a_reason(campaign,
         ("BAD", "a list of words"),
     ]
     assert list(Response.objects.counting()) == [one]
+    discards = Decision.objects.filter(act=Act.DISCARD).order_by("response")
+    assert [(entry.response, entry.decided_by, entry.reason) for entry in discards] == [
+        (other, "command", "judged by file"),
+        (third, "command", "judged by file: a list of words"),
+    ]
 
 
 @pytest.mark.parametrize(

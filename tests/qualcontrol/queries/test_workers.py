@@ -96,6 +96,7 @@ def test_decisions_are_found_by_act_worker_actor_reason_and_day(campaign):
         (Act.EXCLUDE, "vague", "campaign"),
         (Act.DISCARD, "what it builds on was discarded", "campaign"),
         (Act.DISCARD, "withdrawn", "worker"),
+        (Act.DISCARD, "judged by file: a list", "command"),
     ],
 )
 def test_the_log_names_who_decided_where_nobody_signed_in(campaign, act, reason, name):
