@@ -199,9 +199,15 @@ def submission_there(row: Mapping[str, Any]) -> SubmissionThere:
         status=row["status"],
         started_at=datetime.fromisoformat(row["started_at"]),
         completed_at=_moment(row.get("completed_at")),
-        code=(row.get("study_code") or "")[:LONGEST_CODE],
+        code=_storable(row.get("study_code") or "")[:LONGEST_CODE],
         return_requested_at=_moment(row.get("return_requested")),
     )
+
+
+def _storable(text: str) -> str:
+    """The text with other characters for NUL and for halves of surrogate pairs, which no database
+    takes. JSON can have them."""
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 
 def _moment(text: str | None) -> datetime | None:
@@ -262,4 +268,4 @@ def problem_of(body: Any, *, status: int) -> str:
     problem = detail if isinstance(detail, dict) else body if isinstance(body, dict) else {}
     words = [str(problem[key]) for key in ("title", "detail") if problem.get(key)]
     text = ": ".join(words) or f"HTTP status {status}"
-    return _IDENTIFIER.sub("(an id)", text)
+    return _IDENTIFIER.sub("(an id)", _storable(text))

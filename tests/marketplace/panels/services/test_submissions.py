@@ -208,14 +208,17 @@ def test_somebody_who_never_arrived_is_left_to_a_person(world, panel_api):
     assert "Nobody arrived" in PanelSubmission.objects.get().question
 
 
-def test_a_code_of_any_length_keeps_no_study_from_being_read(world, panel_api):
+@pytest.mark.parametrize("code", ["I forgot the code. " * 50, "DONE\0", "DONE\ud800"])
+def test_no_code_keeps_a_study_from_being_read(world, panel_api, code):
     panel_study = make_panel_study()
     publish(panel_study)
     stranger = world.take_place(world.study(panel_study.external_id), new_id())
-    world.complete(stranger, "I forgot the code. " * 50)
+    world.complete(stranger, code)
 
     assert run(panel_study).problem == ""
-    assert len(PanelSubmission.objects.get().code) == LONGEST_CODE
+    stored = PanelSubmission.objects.get().code
+    assert len(stored) <= LONGEST_CODE
+    assert stored != "DONE"
 
 
 def test_the_panels_ids_of_participants_are_in_one_table_only(world, panel_api):
