@@ -20,7 +20,6 @@ from marketplace.panels import panel
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import (
     LONGEST_PROBLEM,
-    Balance,
     BonusesSetUp,
     CodeKind,
     PanelNotFound,
@@ -51,6 +50,8 @@ PAGE_SIZE = 100
 NOT_BEGUN = frozenset(
     {SubmissionStatus.RESERVED, SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT}
 )
+# Keys of "Show study cost", in the order of the fields of Spent.
+SPENT_ON, SPENT_AS = ("rewards", "bonuses"), ("rewards", "fees", "tax")
 # With these the request may or may not have had its effect.
 UNCLEAR = frozenset({408, 425, 429})
 
@@ -98,16 +99,19 @@ class Prolific:
         body = {"total_available_places": places}
         return panel.study_there(self._send("PATCH", f"studies/{study_id}/", body))
 
-    def balance(self) -> Balance:
+    def balance(self) -> tuple[str, Decimal]:
+        """The workspace's currency, and the amount in it that can be spent."""
         row = self._get(f"workspaces/{self.workspace}/balance/")
-        return Balance(row["currency_code"], panel.amount(row["available_balance"]))
+        return row["currency_code"], panel.amount(row["available_balance"])
 
     def cost(self, *, reward: Decimal, places: int) -> Decimal:
         body = {"reward": panel.cents(reward), "total_available_places": places}
         return panel.amount(self._send("POST", "study-cost-calculator/", body)["total_cost"])
 
     def spent(self, study_id: str) -> Spent:
-        return panel.spent(self._get(f"studies/{study_id}/cost/"))
+        row = self._get(f"studies/{study_id}/cost/")
+        parts = ((row.get(of) or {}).get(part) or {} for of in SPENT_ON for part in SPENT_AS)
+        return Spent(*(panel.amount(part.get("amount")) for part in parts))
 
     def submissions(self, study_id: str) -> tuple[list[SubmissionThere], list[str]]:
         """The study's submissions, and the ids of those that cannot be read."""
@@ -139,8 +143,12 @@ class Prolific:
         self._send("POST", f"submissions/{submission_id}/transition/", body)
 
     def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> BonusesSetUp:
-        body = panel.bonuses_body(study_id, amounts)
-        return panel.bonuses_set_up(self._send("POST", "submissions/bonus-payments/", body))
+        # Decimal amounts here, never cents.
+        lines = [f"{submission},{amount:.2f}" for submission, amount in amounts.items()]
+        body = {"study_id": study_id, "csv_bonuses": "\n".join(lines)}
+        row = self._send("POST", "submissions/bonus-payments/", body)
+        charges = (panel.amount(row.get(name)) for name in ("amount", "fees", "vat"))
+        return BonusesSetUp(row["id"], *charges)
 
     def pay_bonuses(self, bonuses_id: str) -> None:
         """Not idempotent there: each request pays."""

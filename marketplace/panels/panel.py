@@ -93,12 +93,6 @@ class SubmissionThere:
 
 
 @dataclass(frozen=True)
-class Balance:
-    currency: str
-    available: Decimal
-
-
-@dataclass(frozen=True)
 class Spent:
     """What a study has cost at the panel until now."""
 
@@ -212,31 +206,6 @@ def _storable(text: str) -> str:
 
 def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
-
-
-# Keys of "Show study cost", in the order of the fields of Spent.
-SPENT_ON, SPENT_AS = ("rewards", "bonuses"), ("rewards", "fees", "tax")
-
-
-def spent(row: Mapping[str, Any]) -> Spent:
-    """The answer of "Show study cost"."""
-    parts = ((row.get(of) or {}).get(part) for of in SPENT_ON for part in SPENT_AS)
-    return Spent(*(amount((part or {}).get("amount")) for part in parts))
-
-
-def bonuses_body(study_id: str, amounts: Mapping[str, Decimal]) -> dict[str, str]:
-    """The body of "Set up bonuses": submission ids with decimal amounts, never cents."""
-    lines = [f"{submission},{amount:.2f}" for submission, amount in amounts.items()]
-    return {"study_id": study_id, "csv_bonuses": "\n".join(lines)}
-
-
-def bonuses_set_up(row: Mapping[str, Any]) -> BonusesSetUp:
-    return BonusesSetUp(
-        id=row["id"],
-        amount=amount(row.get("amount")),
-        fees=amount(row.get("fees")),
-        tax=amount(row.get("vat")),
-    )
 
 
 def subscription_there(row: Mapping[str, Any]) -> Subscription:

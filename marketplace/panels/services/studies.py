@@ -134,7 +134,7 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
     Before the study is published, the cost includes the most screen-outs.
     """
     panel = prolific()
-    balance = panel.balance() if settings.PROLIFIC_WORKSPACE else None
+    currency, available = panel.balance() if settings.PROLIFIC_WORKSPACE else ("", None)
     parts = [(panel_study.reward, places)]
     if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
         parts.append((panel_study.screen_out_reward, panel_study.screen_out_places))
@@ -144,13 +144,7 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
     except PanelRefused:
         total = sum((cost_of(reward=reward, places=n).total for reward, n in parts), Decimal(0))
         is_theirs = False
-    return Offer(
-        places=places,
-        total=total,
-        is_theirs=is_theirs,
-        currency=balance.currency if balance else "",
-        available=balance.available if balance else None,
-    )
+    return Offer(places, total, is_theirs, currency, available)
 
 
 def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> None:
