@@ -128,6 +128,13 @@ def publish(panel_study: PanelStudy, at: datetime | None = None) -> None:
     panel_studies.publish(panel_study=panel_study, confirmed=offer.total, at=at)
 
 
+def published_study(**plan) -> PanelStudy:
+    """A study that `make_panel_study` plans, published at the panel."""
+    panel_study = make_panel_study(**plan)
+    publish(panel_study)
+    return panel_study
+
+
 def arrive(world: World, panel_study: PanelStudy, participant: str) -> tuple[Client, Submission]:
     """A participant takes a place at the panel and follows the study's link."""
     at_panel = world.study(panel_study.external_id)

@@ -23,7 +23,14 @@ from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import new_id
-from tests.marketplace.panels.people import TOKEN, arrive, make_panel_study, publish, work
+from tests.marketplace.panels.people import (
+    TOKEN,
+    arrive,
+    make_panel_study,
+    publish,
+    published_study,
+    work,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -51,9 +58,7 @@ def stand_in(world, panel_api, monkeypatch) -> StandIn:
 
 @pytest.fixture
 def signed(world, panel_api) -> PanelStudy:
-    panel_study = make_panel_study(is_signed=True)
-    publish(panel_study)
-    return panel_study
+    return published_study(is_signed=True)
 
 
 def address_of(stand_in, panel_study, participant: str, now: float | None = None):
@@ -156,8 +161,7 @@ def hook(body: dict, *, secret: str = SECRET, age: float = 0, client: Client | N
 
 def test_a_signed_hook_makes_the_next_reading_come_sooner(world, panel_api, settings):
     settings.PROLIFIC_HOOK_SECRET = SECRET
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     later = clock.now() + timedelta(hours=1)
     PanelStudy.objects.update(read_next_at=later)
 
@@ -172,8 +176,7 @@ def test_a_signed_hook_makes_the_next_reading_come_sooner(world, panel_api, sett
 @pytest.mark.parametrize("how", ["other secret", "old", "no secret"])
 def test_a_hook_without_a_valid_signature_changes_nothing(world, panel_api, settings, how):
     settings.PROLIFIC_HOOK_SECRET = "" if how == "no secret" else SECRET
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     later = clock.now() + timedelta(hours=1)
     PanelStudy.objects.update(read_next_at=later)
 

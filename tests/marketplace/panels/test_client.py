@@ -8,15 +8,14 @@ import pytest
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy
 from simulation.prolific.state import new_id
-from tests.marketplace.panels.people import make_panel_study, publish, run
+from tests.marketplace.panels.people import published_study, run
 from tests.marketplace.panels.prolific_requests import DOCUMENTED
 
 pytestmark = pytest.mark.django_db
 
 
 def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, panel_api, settings):
-    panel_study = make_panel_study(places=45)
-    publish(panel_study)
+    panel_study = published_study(places=45)
     for _ in range(45):
         world.take_place(world.study(panel_study.external_id), new_id())
     panel = prolific()
@@ -30,8 +29,7 @@ def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, panel_
 
 def test_a_study_whose_later_pages_are_refused_is_not_read(world, panel_api):
     """Those on the other pages would seem to hold no place."""
-    panel_study = make_panel_study(places=45)
-    publish(panel_study)
+    panel_study = published_study(places=45)
     for _ in range(45):
         world.take_place(world.study(panel_study.external_id), new_id())
 
@@ -48,8 +46,7 @@ def test_a_study_whose_later_pages_are_refused_is_not_read(world, panel_api):
 
 
 def test_each_request_of_the_client_is_in_the_panels_reference(world, panel_api, settings):
-    panel_study = make_panel_study(is_signed=True, devices=["mobile"])
-    publish(panel_study)
+    panel_study = published_study(is_signed=True, devices=["mobile"])
     panel, study = prolific(), world.study(panel_study.external_id)
     done = [world.take_place(study, new_id()) for _ in range(3)]
     for each in done:
@@ -73,8 +70,7 @@ def test_each_request_of_the_client_is_in_the_panels_reference(world, panel_api,
 
 
 def test_the_token_is_in_no_row_and_in_no_problem(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     panel_api.fault = lambda *_: 500
     run(panel_study)
 

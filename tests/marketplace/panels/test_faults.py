@@ -17,7 +17,7 @@ from marketplace.panels.models import BatchState, BonusBatch
 from marketplace.panels.services import amounts, bonuses, rounds
 from marketplace.services import assignments, reviews
 from simulation.prolific.state import World, new_id
-from tests.marketplace.panels.people import connect, make_panel_study, publish
+from tests.marketplace.panels.people import connect, make_panel_study, publish, published_study
 
 pytestmark = pytest.mark.django_db
 
@@ -184,8 +184,7 @@ def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world,
 
 
 def scenario(world):
-    panel_study = make_panel_study(name="Scenes", hits=2, places=5, reward="1.50", per_hit="1.00")
-    publish(panel_study)
+    panel_study = published_study(name="Scenes", hits=2, places=5, reward="1.50", per_hit="1.00")
     for hits in (2, 1, 0):
         take_part(world, panel_study, hits=hits)
     decide_hits()

@@ -26,7 +26,7 @@ from tests.marketplace.panels.people import (
     assignments_of,
     go_back,
     make_panel_study,
-    publish,
+    published_study,
     work,
 )
 
@@ -137,8 +137,7 @@ def test_a_plan_that_cannot_work_is_refused_and_stores_nothing(operator, changes
 @pytest.fixture
 def unclear(world, panel_api, operator) -> BonusBatch:
     """A batch whose answer was lost before its effect, long ago."""
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     client, submission = arrive(world, panel_study, new_id())
     work(client, panel_study.study, hits=2)
     go_back(world, client, panel_study.study, submission)
@@ -176,8 +175,7 @@ def test_a_person_sees_both_sides_and_decides_an_unclear_batch(operator, world, 
 
 
 def test_an_operator_approves_asks_and_rejects(operator, world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     found = [world.take_place(world.study(panel_study.external_id), new_id()) for _ in range(3)]
     for each in found:
         world.complete(each, "DONE")
@@ -199,8 +197,7 @@ def test_an_operator_approves_asks_and_rejects(operator, world, panel_api):
 
 
 def test_no_participants_id_is_on_the_page(operator, world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participant = new_id()
     arrive(world, panel_study, participant)
     rounds.run_round(panel_study=panel_study, at=clock.now())
@@ -375,8 +372,7 @@ def test_lists_of_the_stand_in_have_pages():
 
 
 def test_paying_the_same_bonuses_twice_pays_twice_at_the_stand_in(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     study = world.study(panel_study.external_id)
     submission = world.take_place(study, new_id())
     bulk = world.set_up_bonuses(study, [(submission.id, 25)])

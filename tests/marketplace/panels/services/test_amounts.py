@@ -32,6 +32,7 @@ from tests.marketplace.panels.people import (
     paid_by_hand,
     participate,
     publish,
+    published_study,
     run,
     work,
 )
@@ -49,8 +50,7 @@ def come_by_a_link_of_ours(panel_study, participant) -> None:
 
 
 def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
     worker = Worker.objects.get()
@@ -68,8 +68,7 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, pan
 
 
 def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
     worker = Worker.objects.get()
@@ -172,8 +171,7 @@ def test_a_payout_before_the_panels_submission_is_known_is_not_paid_again(world,
 
 
 def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, panel_api):
-    panel_study = make_panel_study(hits=1)
-    publish(panel_study)
+    panel_study = published_study(hits=1)
     run(panel_study)
     come_by_a_link_of_ours(panel_study, new_id())
     worker = Worker.objects.get()
@@ -192,8 +190,7 @@ def test_a_participant_without_a_place_at_the_panel_is_paid_by_hand(world, panel
 
 def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world, panel_api):
     """They came by a link of ours while the study was at the panel."""
-    panel_study = make_panel_study(hits=2)
-    publish(panel_study)
+    panel_study = published_study(hits=2)
     participant = new_id()
     come_by_a_link_of_ours(panel_study, participant)
     run(panel_study)
@@ -277,8 +274,7 @@ def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world
 
 
 def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
     worker = Worker.objects.get()
@@ -296,8 +292,7 @@ def test_a_participant_whose_work_was_rejected_is_not_erased_before_the_panel_is
     world, panel_api
 ):
     """Otherwise the operator would read that nobody came."""
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     for assignment in assignments_of(panel_study):
         reviews.reject(assignment=assignment, feedback="Empty.", at=clock.now())
@@ -311,8 +306,7 @@ def test_a_participant_whose_work_was_rejected_is_not_erased_before_the_panel_is
 
 
 def test_the_rows_of_a_panel_go_to_its_account(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
     run(panel_study, times=4)

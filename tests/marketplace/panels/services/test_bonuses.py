@@ -18,9 +18,8 @@ from tests.marketplace.panels.people import (
     approve_all,
     arrive,
     give_bonus,
-    make_panel_study,
     participate,
-    publish,
+    published_study,
     run,
     work,
 )
@@ -29,8 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(world, panel_api):
-    panel_study = make_panel_study(hits=2, per_hit="1.00", reward="1.50")
-    publish(panel_study)
+    panel_study = published_study(hits=2, per_hit="1.00", reward="1.50")
     submission = participate(world, panel_study, new_id())
     run(panel_study)
     assert submission.status == "AWAITING REVIEW"
@@ -45,8 +43,7 @@ def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(wor
 
 
 def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, panel_api):
-    panel_study = make_panel_study(hits=1, per_hit="0.00", reward="1.50")
-    publish(panel_study)
+    panel_study = published_study(hits=1, per_hit="0.00", reward="1.50")
     submission = participate(world, panel_study, new_id(), hits=1)
     approve_all(panel_study)
     run(panel_study, times=3)
@@ -56,8 +53,7 @@ def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, pane
 
 
 def test_bonuses_of_the_requesters_after_the_payment_follow(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
     run(panel_study, times=4)
@@ -72,8 +68,7 @@ def test_bonuses_of_the_requesters_after_the_payment_follow(world, panel_api):
 
 @pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
 def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, panel_api, state):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
     run(panel_study, times=4)
@@ -95,8 +90,7 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, pan
 
 
 def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
     run(panel_study, times=4)
@@ -110,8 +104,7 @@ def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, panel_api
 
 
 def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, panel_api, settings):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     client, submission = arrive(world, panel_study, new_id())
     work(client, panel_study.study, hits=1)
     world.give_back(submission)
@@ -135,8 +128,7 @@ def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, pan
 def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
     world, panel_api, monkeypatch
 ):
-    panel_study = make_panel_study(places=5)
-    publish(panel_study)
+    panel_study = published_study(places=5)
     done = [participate(world, panel_study, new_id()) for _ in range(5)]
     approve_all(panel_study)
     original = world.set_up_bonuses
@@ -160,8 +152,7 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
 def test_bonuses_whose_answer_is_lost_are_left_to_a_person(
     world, panel_api, settings, status, when
 ):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
 
@@ -198,8 +189,7 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(
 
 def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, panel_api):
     """Another process reads the study while the request that pays is on its way."""
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     approve_all(panel_study)
     run(panel_study)
@@ -218,8 +208,7 @@ def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, panel
 def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
     world, panel_api, settings, monkeypatch
 ):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
     # The panel takes the request, and pays nothing.
@@ -234,8 +223,7 @@ def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
 
 
 def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participate(world, panel_study, new_id())
     approve_all(panel_study)
     panel_api.fault = lambda _method, path, when: (

@@ -9,21 +9,13 @@ from marketplace import clock
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.services import bonuses, rounds
 from simulation.prolific.state import Submission, new_id
-from tests.marketplace.panels.people import (
-    approve_all,
-    arrive,
-    make_panel_study,
-    participate,
-    publish,
-    run,
-)
+from tests.marketplace.panels.people import approve_all, arrive, participate, published_study, run
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     known = panel_study.external_id
     panel_api.fault = lambda *_: 404
 
@@ -37,8 +29,7 @@ def test_a_published_study_that_the_panel_does_not_find_stays_linked(world, pane
 def test_a_submission_that_cannot_be_read_does_not_stop_the_others(
     world, panel_api, monkeypatch, started_at
 ):
-    panel_study = make_panel_study(places=2)
-    publish(panel_study)
+    panel_study = published_study(places=2)
     broken, fine = [
         world.take_place(world.study(panel_study.external_id), new_id()) for _ in range(2)
     ]
@@ -59,8 +50,7 @@ def test_a_submission_that_cannot_be_read_does_not_stop_the_others(
 
 
 def test_a_place_that_nobody_has_begun_is_no_problem(world, panel_api, monkeypatch):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     reserved = world.take_place(world.study(panel_study.external_id), new_id())
     row = {**reserved.shown(), "status": "RESERVED", "started_at": None}
     monkeypatch.setattr(Submission, "shown", lambda _: row)
@@ -72,8 +62,7 @@ def test_a_place_that_nobody_has_begun_is_no_problem(world, panel_api, monkeypat
 
 
 def test_an_error_of_the_site_itself_is_shown_with_the_study(world, panel_api, monkeypatch):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
 
     def broken(**_arguments):
         raise IntegrityError("panel_bonus_once_per_batch")
@@ -89,8 +78,7 @@ def test_an_error_of_the_site_itself_is_shown_with_the_study(world, panel_api, m
 def test_a_request_to_return_that_fails_is_repeated_and_keeps_no_other_step_from_being_taken(
     world, panel_api, status
 ):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     idle = [arrive(world, panel_study, new_id())[1] for _ in range(2)]
     for each in idle:
         world.complete(each, "NONE")
@@ -110,8 +98,7 @@ def test_a_request_to_return_that_fails_is_repeated_and_keeps_no_other_step_from
 
 def test_a_round_takes_a_study_once_when_it_is_due(world, panel_api, settings):
     settings.PROLIFIC_SECONDS = 60
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
 
     at = clock.now()
     assert rounds.follow(at=at) == 1
@@ -122,7 +109,7 @@ def test_a_round_takes_a_study_once_when_it_is_due(world, panel_api, settings):
 
 def test_a_study_is_read_whose_next_time_a_clock_set_while_it_was_ahead(world, panel_api, settings):
     settings.PROLIFIC_SECONDS = 60
-    publish(make_panel_study())
+    published_study()
     at = clock.now()
     PanelStudy.objects.update(read_next_at=at + timedelta(days=365))
 
@@ -134,7 +121,7 @@ def test_a_study_that_slow_rounds_have_taken_is_taken_by_no_other_process(
     world, panel_api, settings
 ):
     settings.PROLIFIC_SECONDS = 60
-    publish(make_panel_study())
+    published_study()
     began = clock.now() - timedelta(minutes=2)
     PanelStudy.objects.update(read_next_at=began)
 

@@ -21,7 +21,7 @@ from simulation.prolific.hooks import Event, Faults, Sender, headers_of
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import new_id
 from tests.marketplace.conftest import serving
-from tests.marketplace.panels.people import TOKEN, arrive, go_back, make_panel_study, publish, work
+from tests.marketplace.panels.people import TOKEN, arrive, go_back, published_study, work
 from tests.servers import PATIENCE
 
 HOUR = timedelta(hours=1)
@@ -47,8 +47,7 @@ def sender(world):
 @pytest.fixture
 def published(marketplace, stand_in) -> PanelStudy:
     """A published study that is not due for an hour, at a site that is subscribed."""
-    panel_study = make_panel_study(places=40)
-    publish(panel_study)
+    panel_study = published_study(places=40)
     rounds.subscribe()
     wait_an_hour()
     return panel_study

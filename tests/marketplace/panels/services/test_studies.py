@@ -10,7 +10,7 @@ from marketplace.models import Study
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
 from marketplace.panels.services import studies as panel_studies
-from tests.marketplace.panels.people import make_panel_study, publish, run
+from tests.marketplace.panels.people import make_panel_study, publish, published_study, run
 
 pytestmark = pytest.mark.django_db
 
@@ -112,8 +112,7 @@ def test_nothing_is_published_at_another_cost_or_without_the_money(world, panel_
 
 
 def test_a_study_is_paused_started_stopped_and_gets_more_places(world, panel_api):
-    panel_study = make_panel_study(places=2)
-    publish(panel_study)
+    panel_study = published_study(places=2)
     for action, status in (("PAUSE", "PAUSED"), ("START", "ACTIVE")):
         panel_studies.change_status(
             panel_study=panel_study, action=StudyAction(action), at=clock.now()

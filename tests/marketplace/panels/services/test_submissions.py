@@ -25,6 +25,7 @@ from tests.marketplace.panels.people import (
     make_panel_study,
     participate,
     publish,
+    published_study,
     run,
     work,
 )
@@ -76,8 +77,7 @@ def test_a_bonus_does_not_wait_for_the_work_of_a_later_study(world, panel_api):
 
 
 def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
     worker = Worker.objects.get()
     participate(world, panel_study, new_id())
@@ -94,8 +94,7 @@ def test_the_workers_data_has_the_submissions_and_payments_at_panels(world, pane
 
 def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idle(world, panel_api):
     """They did nothing here, and have not returned the submission there."""
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     _, submission = arrive(world, panel_study, new_id())
     world.complete(submission, "NOWORK")
     run(panel_study)
@@ -117,8 +116,7 @@ def test_a_participant_of_whom_the_panel_awaits_a_decision_is_not_deleted_as_idl
 def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_approved(
     world, panel_api, monkeypatch
 ):
-    panel_study = make_panel_study(places=6)
-    publish(panel_study)
+    panel_study = published_study(places=6)
     done = [participate(world, panel_study, new_id()) for _ in range(5)]
     _, unfinished = arrive(world, panel_study, new_id())
     world.complete(unfinished, "NOWORK")
@@ -141,8 +139,7 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_appro
 def test_a_participant_who_leaves_early_is_asked_to_return_and_paid_for_approved_work(
     world, panel_api, settings
 ):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     client, submission = arrive(world, panel_study, new_id())
     world.complete(submission, "NOWORK")
     other, partly = arrive(world, panel_study, new_id())
@@ -161,8 +158,7 @@ def test_a_participant_who_leaves_early_is_asked_to_return_and_paid_for_approved
 
 
 def test_only_a_person_rejects_and_with_a_long_reason(world, panel_api):
-    panel_study = make_panel_study(hits=1)
-    publish(panel_study)
+    panel_study = published_study(hits=1)
     submission = participate(world, panel_study, new_id(), hits=1)
     for assignment in assignments_of(panel_study).filter(status="Submitted"):
         reviews.reject(assignment=assignment, feedback="Empty.", at=clock.now())
@@ -185,8 +181,7 @@ def test_only_a_person_rejects_and_with_a_long_reason(world, panel_api):
 
 
 def test_nobody_waits_longer_than_the_days_allowed(world, panel_api, settings):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     submission = participate(world, panel_study, new_id())
 
     run(panel_study, later=settings.PROLIFIC_DECIDE_WITHIN - timedelta(hours=1))
@@ -197,8 +192,7 @@ def test_nobody_waits_longer_than_the_days_allowed(world, panel_api, settings):
 
 
 def test_somebody_who_never_arrived_is_left_to_a_person(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     stranger = world.take_place(world.study(panel_study.external_id), new_id())
     world.complete(stranger, "DONE")
 
@@ -210,8 +204,7 @@ def test_somebody_who_never_arrived_is_left_to_a_person(world, panel_api):
 
 @pytest.mark.parametrize("code", ["I forgot the code. " * 50, "DONE\0", "DONE\ud800"])
 def test_no_code_keeps_a_study_from_being_read(world, panel_api, code):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     stranger = world.take_place(world.study(panel_study.external_id), new_id())
     world.complete(stranger, code)
 
@@ -222,8 +215,7 @@ def test_no_code_keeps_a_study_from_being_read(world, panel_api, code):
 
 
 def test_the_panels_ids_of_participants_are_in_one_table_only(world, panel_api):
-    panel_study = make_panel_study()
-    publish(panel_study)
+    panel_study = published_study()
     participant = new_id()
     participate(world, panel_study, participant)
     approve_all(panel_study)
