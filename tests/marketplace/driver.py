@@ -145,6 +145,11 @@ class Marketplace:
         made = self._make_worker(**profile)
         return Worker(self.url, made["worker_id"], made["sign_in_url"])
 
+    def at_work(self, hit_type_id: str) -> tuple[Worker, str]:
+        """A new worker, and the id of the assignment of this group that they have accepted."""
+        worker = self.worker()
+        return worker, worker.accept(hit_type_id)
+
     def advance(self, **time: float) -> None:
         """Advance the marketplace's clock."""
         self.hook("clock", advance_seconds=timedelta(**time).total_seconds())
@@ -175,6 +180,12 @@ def create_hit_type(client: Any, **changes: Any) -> str:
 def create_hit(client: Any, hit_type_id: str, **changes: Any) -> dict[str, Any]:
     request = {"LifetimeInSeconds": 3600, "Question": QUESTION, **changes}
     return client.create_hit_with_hit_type(HITTypeId=hit_type_id, **request)["HIT"]
+
+
+def new_hit(client: Any, **changes: Any) -> tuple[str, str]:
+    """The ids of a HIT type and of a HIT of it with these changes."""
+    hit_type_id = create_hit_type(client)
+    return hit_type_id, create_hit(client, hit_type_id, **changes)["HITId"]
 
 
 def hits_of(client: Any, hit_type_id: str) -> list[str]:

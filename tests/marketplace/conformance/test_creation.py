@@ -18,10 +18,8 @@ from tests.marketplace.driver import (
 pytestmark = pytest.mark.one_database
 
 
-def test_the_same_properties_are_the_same_type(marketplace):
+def test_the_same_properties_are_the_same_type(client):
     """Conformance check 9."""
-    client = marketplace.requester()
-
     first = create_hit_type(client)
 
     assert create_hit_type(client) == first
@@ -47,16 +45,13 @@ def test_the_same_properties_are_the_same_type(marketplace):
         },
     ],
 )
-def test_any_change_is_another_type(marketplace, change):
+def test_any_change_is_another_type(client, change):
     """Conformance check 9."""
-    client = marketplace.requester()
-
     assert create_hit_type(client, **change) != create_hit_type(client)
 
 
-def test_create_hit_joins_the_type_and_group_of_its_properties(marketplace):
+def test_create_hit_joins_the_type_and_group_of_its_properties(client):
     """Conformance check 9."""
-    client = marketplace.requester()
     first = create_hit(client, create_hit_type(client))
 
     hit = client.create_hit(**HIT_TYPE, LifetimeInSeconds=60, Question=QUESTION)["HIT"]
@@ -74,18 +69,16 @@ def _refused(marketplace, question: str) -> str:
     return str(error.value)
 
 
-def test_a_hit_without_question_and_layout_is_refused(marketplace):
+def test_a_hit_without_question_and_layout_is_refused(client):
     """Conformance check 10."""
-    client = marketplace.requester()
     hit_type_id = create_hit_type(client)
 
     with pytest.raises(client.exceptions.RequestError, match="Question or a HITLayoutId"):
         client.create_hit_with_hit_type(HITTypeId=hit_type_id, LifetimeInSeconds=60)
 
 
-def test_both_question_and_layout_are_refused(marketplace):
+def test_both_question_and_layout_are_refused(client):
     """Conformance check 10."""
-    client = marketplace.requester()
     hit_type_id = create_hit_type(client)
 
     with pytest.raises(client.exceptions.RequestError, match="Question or a HITLayoutId"):
@@ -116,8 +109,7 @@ def test_plain_http_is_refused(marketplace):
     assert "https" in _refused(marketplace, QUESTION.replace("https://ex", "http://ex"))
 
 
-def test_plain_http_on_this_machine_is_allowed(marketplace):
-    client = marketplace.requester()
+def test_plain_http_on_this_machine_is_allowed(client):
     question = QUESTION.replace("https://example.org", "http://127.0.0.1:8000")
 
     hit = create_hit(client, create_hit_type(client), Question=question)
@@ -131,9 +123,8 @@ def test_an_entity_bomb_is_refused(marketplace):
     assert "not allowed" in _refused(marketplace, bomb)
 
 
-def test_a_question_may_have_65535_bytes_and_not_one_more(marketplace):
+def test_a_question_may_have_65535_bytes_and_not_one_more(client):
     """Conformance check 10."""
-    client = marketplace.requester()
     room = 65_535 - len(QUESTION.encode())
 
     hit = create_hit(client, create_hit_type(client), Question=QUESTION + " " * room)
@@ -160,8 +151,9 @@ def test_a_request_token_makes_one_hit_in_24_hours(marketplace):
 
 
 @pytest.mark.parametrize("by_type", [True, False])
-def test_a_repeated_request_names_its_hit_after_its_qualification_was_deleted(marketplace, by_type):
-    client = marketplace.requester()
+def test_a_repeated_request_names_its_hit_after_its_qualification_was_deleted(
+    marketplace, client, by_type
+):
     qualification = client.create_qualification_type(
         Name=f"Deleted {marketplace.run} {by_type}",
         Description="A",
@@ -206,10 +198,8 @@ def test_a_token_of_a_refused_request_is_not_used_up(marketplace):
     assert counts(client, hit["HITId"])[0] == "Assignable"
 
 
-def test_defaults_of_a_new_hit(marketplace):
+def test_defaults_of_a_new_hit(client):
     """Conformance check 12."""
-    client = marketplace.requester()
-
     hit = create_hit(client, create_hit_type(client))
 
     assert hit["MaxAssignments"] == 1
@@ -222,10 +212,8 @@ def test_defaults_of_a_new_hit(marketplace):
 
 
 @pytest.mark.parametrize(("given", "echoed"), [("0.1", "0.10"), ("1", "1.00"), ("0.", "0.00")])
-def test_the_reward_comes_back_with_two_decimals(marketplace, given, echoed):
+def test_the_reward_comes_back_with_two_decimals(client, given, echoed):
     """Conformance check 13."""
-    client = marketplace.requester()
-
     assert create_hit(client, create_hit_type(client, Reward=given))["Reward"] == echoed
 
 
@@ -263,10 +251,8 @@ LOCALE = "00000000000000000071"
         ([{"QualificationTypeId": "3NOSUCH", "Comparator": "Exists"}], "does not exist"),
     ],
 )  # fmt: skip
-def test_impossible_requirements_are_refused(marketplace, requirements, told):
+def test_impossible_requirements_are_refused(client, requirements, told):
     """Conformance check 14."""
-    client = marketplace.requester()
-
     with pytest.raises(client.exceptions.RequestError, match=re.escape(told)):
         create_hit_type(client, QualificationRequirements=requirements)
 
@@ -293,8 +279,7 @@ def test_a_hit_beyond_the_balance_is_refused(marketplace):
         {"RequesterAnnotation": "x" * 256},
     ],
 )
-def test_a_hit_out_of_range_is_refused(marketplace, change):
-    client = marketplace.requester()
+def test_a_hit_out_of_range_is_refused(client, change):
     hit_type_id = create_hit_type(client)
 
     with pytest.raises(client.exceptions.RequestError) as error:

@@ -8,7 +8,7 @@ import requests
 from lxml import etree
 
 from marketplace.questions import answers
-from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type
+from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type, new_hit
 
 pytestmark = pytest.mark.one_database
 
@@ -18,8 +18,7 @@ ANSWERS_SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("question_
 
 @pytest.fixture
 def hit_type_id(client):
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id, MaxAssignments=3)
+    hit_type_id, _ = new_hit(client, MaxAssignments=3)
     return hit_type_id
 
 
@@ -39,8 +38,7 @@ def test_the_frame_is_told_four_parameters(marketplace, client, url, start):
     hit_type_id = create_hit_type(client)
     question = QUESTION.replace("https://example.org/task", url)
     hit_id = create_hit(client, hit_type_id, Question=question)["HITId"]
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     src = worker.frame(f"/assignments/{assignment_id}")["src"]
 
@@ -78,8 +76,7 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS)
 def test_answers_survive_as_they_were_typed(marketplace, client, hit_type_id, text):
     """Conformance check 43."""
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     worker.submit(assignment_id, caption=text, hitId="x", workerId="y", other="")
 
@@ -89,8 +86,7 @@ def test_answers_survive_as_they_were_typed(marketplace, client, hit_type_id, te
 
 
 def test_control_characters_are_left_out(marketplace, client, hit_type_id):
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     worker.submit(assignment_id, caption="a\x00b\x0bc\ufffed")
 
@@ -100,8 +96,7 @@ def test_control_characters_are_left_out(marketplace, client, hit_type_id):
 @pytest.mark.parametrize(("setting", "values"), [("join", ["a|b"]), ("separate", ["a", "b"])])
 def test_a_field_that_comes_twice(marketplace, client, hit_type_id, setting, values):
     marketplace.choose(MTURK_REPEATED_FIELDS=setting)
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     worker.submit(assignment_id, choice=["a", "b"])
 
@@ -111,8 +106,7 @@ def test_a_field_that_comes_twice(marketplace, client, hit_type_id, setting, val
 
 
 def test_fields_of_the_address_count_too(marketplace, client, hit_type_id):
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     response = requests.post(
         f"{marketplace.url}/mturk/externalSubmit?assignmentId={assignment_id}&first=1",
@@ -124,8 +118,7 @@ def test_fields_of_the_address_count_too(marketplace, client, hit_type_id):
 
 
 def test_a_large_answer_is_kept_whole(marketplace, client, hit_type_id):
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     worker.submit(assignment_id, caption="é" * 100_000)
 
@@ -134,8 +127,7 @@ def test_a_large_answer_is_kept_whole(marketplace, client, hit_type_id):
 
 @pytest.mark.parametrize("size", [1_100_000, 5_000_000])
 def test_an_answer_beyond_the_limit_is_refused_in_words(marketplace, client, hit_type_id, size):
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     response = worker.try_submit(assignment_id, caption="x" * size)
 
@@ -146,8 +138,7 @@ def test_an_answer_beyond_the_limit_is_refused_in_words(marketplace, client, hit
 
 @pytest.mark.parametrize(("count", "status"), [(3000, 200), (10_001, 413)])
 def test_a_form_may_have_thousands_of_fields(marketplace, client, hit_type_id, count, status):
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     cells = {f"cell {number}": "x" for number in range(count)}
 
     assert worker.try_submit(assignment_id, **cells).status_code == status
@@ -155,8 +146,7 @@ def test_a_form_may_have_thousands_of_fields(marketplace, client, hit_type_id, c
 
 def test_a_form_without_an_answer_is_refused(marketplace, client, hit_type_id):
     marketplace.choose(MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS=False)
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     response = worker.try_submit(assignment_id, hitId="x")
 
@@ -166,8 +156,7 @@ def test_a_form_without_an_answer_is_refused(marketplace, client, hit_type_id):
 
 def test_a_second_submission_changes_nothing(marketplace, client, hit_type_id):
     """Conformance check 44."""
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     worker.submit(assignment_id, caption="first")
 
     response = worker.try_submit(assignment_id, caption="second")
@@ -178,8 +167,7 @@ def test_a_second_submission_changes_nothing(marketplace, client, hit_type_id):
 
 def test_a_late_submission_changes_nothing(marketplace, client, hit_type_id):
     """Conformance check 44."""
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     marketplace.advance(seconds=600)
 
     response = worker.try_submit(assignment_id)
@@ -229,10 +217,8 @@ HTML_QUESTION = (
 
 
 def test_a_page_of_the_requesters_own_text_is_a_stranger_to_this_site(marketplace, client):
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id, Question=HTML_QUESTION)
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    hit_type_id, _ = new_hit(client, Question=HTML_QUESTION)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     frame = worker.frame(f"/assignments/{assignment_id}")
     page = requests.get(marketplace.url + frame["src"])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
+from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code, new_hit
 
 pytestmark = pytest.mark.one_database
 
@@ -12,11 +12,9 @@ PAST = datetime(2015, 1, 1, tzinfo=UTC)
 NOW = 0
 
 
-def test_the_guides_example_of_five_assignments(marketplace):
+def test_the_guides_example_of_five_assignments(marketplace, client):
     """Conformance check 16."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, MaxAssignments=5)["HITId"]
+    hit_type_id, hit_id = new_hit(client, MaxAssignments=5)
     workers = [marketplace.worker() for _ in range(6)]
 
     first = [worker.accept(hit_type_id) for worker in workers[:3]]
@@ -42,11 +40,9 @@ def test_the_guides_example_of_five_assignments(marketplace):
 
 
 @pytest.mark.parametrize("decision", ["none", "approve", "reject"])
-def test_a_worker_gets_a_hit_once(marketplace, decision):
+def test_a_worker_gets_a_hit_once(marketplace, client, decision):
     """Conformance check 18."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id, MaxAssignments=3)
+    hit_type_id, _ = new_hit(client, MaxAssignments=3)
     worker = marketplace.worker()
     assignment_id = worker.work(hit_type_id)
     if decision == "approve":
@@ -57,24 +53,19 @@ def test_a_worker_gets_a_hit_once(marketplace, decision):
     assert worker.try_accept(hit_type_id).status_code == 409
 
 
-def test_a_returned_hit_can_be_accepted_again(marketplace):
+def test_a_returned_hit_can_be_accepted_again(marketplace, client):
     """Conformance check 18."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id)
+    hit_type_id, _ = new_hit(client)
     worker = marketplace.worker()
     worker.give_back(worker.accept(hit_type_id))
 
     assert worker.accept(hit_type_id)
 
 
-def test_a_passed_deadline_gives_the_slot_back_before_expiry(marketplace):
+def test_a_passed_deadline_gives_the_slot_back_before_expiry(marketplace, client):
     """Conformance check 19."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    hit_type_id, hit_id = new_hit(client)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     marketplace.advance(seconds=601)
 
@@ -82,11 +73,9 @@ def test_a_passed_deadline_gives_the_slot_back_before_expiry(marketplace):
     assert worker.try_submit(assignment_id).status_code == 409
 
 
-def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace):
+def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace, client):
     """Conformance check 19."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=500)["HITId"]
+    hit_type_id, hit_id = new_hit(client, LifetimeInSeconds=500)
     worker = marketplace.worker()
     worker.accept(hit_type_id)
 
@@ -96,13 +85,10 @@ def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace):
     assert worker.try_accept(hit_type_id).status_code == 409
 
 
-def test_work_under_way_at_expiry_can_still_be_submitted(marketplace):
+def test_work_under_way_at_expiry_can_still_be_submitted(marketplace, client):
     """Conformance check 20."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, MaxAssignments=2)["HITId"]
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    hit_type_id, hit_id = new_hit(client, MaxAssignments=2)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
 
     client.update_expiration_for_hit(HITId=hit_id, ExpireAt=NOW)
 
@@ -113,20 +99,18 @@ def test_work_under_way_at_expiry_can_still_be_submitted(marketplace):
 
 
 @pytest.mark.parametrize("moment", [NOW, PAST])
-def test_expiring_with_nothing_under_way_makes_a_hit_reviewable(marketplace, moment):
+def test_expiring_with_nothing_under_way_makes_a_hit_reviewable(client, moment):
     """Conformance check 21."""
-    client = marketplace.requester()
-    hit_id = create_hit(client, create_hit_type(client))["HITId"]
+    _, hit_id = new_hit(client)
 
     client.update_expiration_for_hit(HITId=hit_id, ExpireAt=moment)
 
     assert counts(client, hit_id) == ("Reviewable", 1, 0, 0)
 
 
-def test_an_expiration_cannot_come_nearer(marketplace):
+def test_an_expiration_cannot_come_nearer(marketplace, client):
     """Conformance check 22."""
-    client = marketplace.requester()
-    hit_id = create_hit(client, create_hit_type(client))["HITId"]
+    _, hit_id = new_hit(client)
 
     with pytest.raises(client.exceptions.RequestError, match="earlier"):
         client.update_expiration_for_hit(
@@ -134,9 +118,8 @@ def test_an_expiration_cannot_come_nearer(marketplace):
         )
 
 
-def test_the_expiration_that_a_hit_has_changes_nothing(marketplace):
+def test_the_expiration_that_a_hit_has_changes_nothing(client):
     """Clients send whole seconds, so what comes back is a little earlier."""
-    client = marketplace.requester()
     hit = create_hit(client, create_hit_type(client))
 
     client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=hit["Expiration"])
@@ -144,11 +127,9 @@ def test_the_expiration_that_a_hit_has_changes_nothing(marketplace):
     assert client.get_hit(HITId=hit["HITId"])["HIT"]["Expiration"] == hit["Expiration"]
 
 
-def test_a_later_expiration_reopens_an_expired_hit(marketplace):
+def test_a_later_expiration_reopens_an_expired_hit(marketplace, client):
     """Conformance check 22."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=60)["HITId"]
+    hit_type_id, hit_id = new_hit(client, LifetimeInSeconds=60)
     marketplace.advance(seconds=61)
     assert counts(client, hit_id)[0] == "Reviewable"
 
@@ -159,10 +140,9 @@ def test_a_later_expiration_reopens_an_expired_hit(marketplace):
 
 
 @pytest.mark.parametrize(("before", "added", "works"), [(9, 1, False), (5, 4, True), (10, 1, True)])
-def test_a_small_hit_never_becomes_a_large_one(marketplace, before, added, works):
+def test_a_small_hit_never_becomes_a_large_one(client, before, added, works):
     """Conformance check 23."""
-    client = marketplace.requester()
-    hit_id = create_hit(client, create_hit_type(client), MaxAssignments=before)["HITId"]
+    _, hit_id = new_hit(client, MaxAssignments=before)
 
     def extend():
         client.create_additional_assignments_for_hit(
@@ -181,9 +161,8 @@ def test_a_small_hit_never_becomes_a_large_one(marketplace, before, added, works
 
 
 @pytest.mark.parametrize("before", [1, 9, 10, 50])
-def test_more_assignments_than_a_hit_can_have_is_a_reason_of_its_own(marketplace, before):
-    client = marketplace.requester()
-    hit_id = create_hit(client, create_hit_type(client), MaxAssignments=before)["HITId"]
+def test_more_assignments_than_a_hit_can_have_is_a_reason_of_its_own(client, before):
+    _, hit_id = new_hit(client, MaxAssignments=before)
 
     with pytest.raises(client.exceptions.RequestError, match="at most 1000000000 assign") as error:
         client.create_additional_assignments_for_hit(
@@ -194,10 +173,9 @@ def test_more_assignments_than_a_hit_can_have_is_a_reason_of_its_own(marketplace
     assert counts(client, hit_id)[1] == before
 
 
-def test_a_token_adds_assignments_once(marketplace):
+def test_a_token_adds_assignments_once(marketplace, client):
     """Conformance check 23."""
-    client = marketplace.requester()
-    hit_id = create_hit(client, create_hit_type(client))["HITId"]
+    _, hit_id = new_hit(client)
     request = {
         "HITId": hit_id,
         "NumberOfAdditionalAssignments": 2,
@@ -211,11 +189,9 @@ def test_a_token_adds_assignments_once(marketplace):
     assert counts(client, hit_id)[1] == 3
 
 
-def test_an_added_assignment_reopens_a_full_hit(marketplace):
+def test_an_added_assignment_reopens_a_full_hit(marketplace, client):
     """Conformance check 24."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     marketplace.worker().work(hit_type_id)
     assert counts(client, hit_id)[0] == "Reviewable"
 
@@ -224,9 +200,8 @@ def test_an_added_assignment_reopens_a_full_hit(marketplace):
     assert counts(client, hit_id) == ("Assignable", 1, 0, 0)
 
 
-def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
+def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace, client):
     """Conformance check 25."""
-    client = marketplace.requester()
     hit_type_id = create_hit_type(client, Title=f"Reviewed {marketplace.run}")
     hit_id = create_hit(client, hit_type_id)["HITId"]
     with pytest.raises(client.exceptions.RequestError, match="'Assignable'"):
@@ -245,15 +220,12 @@ def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
         client.update_hit_review_status(HITId=hit_id, Revert=True)
 
 
-def test_a_hit_is_deleted_only_when_all_is_reviewed(marketplace):
+def test_a_hit_is_deleted_only_when_all_is_reviewed(marketplace, client):
     """Conformance check 26."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     with pytest.raises(client.exceptions.RequestError, match="Reviewing, Reviewable"):
         client.delete_hit(HITId=hit_id)
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     with pytest.raises(client.exceptions.RequestError, match="'Unassignable'"):
         client.delete_hit(HITId=hit_id)
     worker.submit(assignment_id)
@@ -269,11 +241,9 @@ def test_a_hit_is_deleted_only_when_all_is_reviewed(marketplace):
         client.delete_hit(HITId=hit_id)
 
 
-def test_hits_are_disposed_of_after_120_days(marketplace):
+def test_hits_are_disposed_of_after_120_days(marketplace, client):
     """Conformance check 27."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     marketplace.worker().work(hit_type_id)
 
     marketplace.advance(days=121)

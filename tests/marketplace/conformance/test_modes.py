@@ -6,7 +6,14 @@ from decimal import Decimal
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type, error_code
+from tests.marketplace.driver import (
+    QUESTION,
+    counts,
+    create_hit,
+    create_hit_type,
+    error_code,
+    new_hit,
+)
 
 pytestmark = pytest.mark.one_database
 
@@ -14,8 +21,7 @@ pytestmark = pytest.mark.one_database
 def test_an_assignment_id_can_come_again_with_another_worker(marketplace, client):
     """Conformance check 48."""
     marketplace.choose(MTURK_REISSUE_ASSIGNMENT_IDS=True)
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     first, second = marketplace.worker(), marketplace.worker()
     assignment_id = first.accept(hit_type_id)
     first.give_back(assignment_id)
@@ -30,8 +36,7 @@ def test_an_assignment_id_can_come_again_with_another_worker(marketplace, client
 
 def test_without_the_mode_every_assignment_has_an_id_of_its_own(marketplace, client):
     """Conformance check 48."""
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id)
+    hit_type_id, _ = new_hit(client)
     first, second = marketplace.worker(), marketplace.worker()
     assignment_id = first.accept(hit_type_id)
     first.give_back(assignment_id)
@@ -42,7 +47,7 @@ def test_without_the_mode_every_assignment_has_an_id_of_its_own(marketplace, cli
 def test_a_new_hit_is_listed_after_the_lag(marketplace, client):
     """Conformance check 49."""
     marketplace.choose(MTURK_LISTING_LAG=600)
-    hit_id = create_hit(client, create_hit_type(client))["HITId"]
+    _, hit_id = new_hit(client)
     assert client.list_hits()["HITs"] == []
     assert client.get_hit(HITId=hit_id)["HIT"]["HITStatus"] == "Assignable"
 
@@ -70,8 +75,7 @@ def test_a_new_qualification_type_is_listed_after_the_lag(marketplace, client):
 def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client):
     """Conformance check 49."""
     marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     later = marketplace.now() + timedelta(hours=2)
     changes = [
         ("create_additional_assignments_for_hit", {"NumberOfAdditionalAssignments": 1}),
@@ -94,7 +98,7 @@ def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client)
 def test_a_new_hit_can_be_expired_at_once(marketplace, client):
     """Conformance check 49."""
     marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
-    hit_id = create_hit(client, create_hit_type(client))["HITId"]
+    _, hit_id = new_hit(client)
 
     client.update_expiration_for_hit(HITId=hit_id, ExpireAt=0)
 
@@ -216,8 +220,7 @@ def test_a_question_may_count_before_a_layout(marketplace, client):
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_an_overridden_rejection_may_keep_its_time(marketplace, client, is_kept):
     marketplace.choose(MTURK_REJECTION_TIME_KEPT=is_kept)
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id)
+    hit_type_id, _ = new_hit(client)
     assignment_id = marketplace.worker().work(hit_type_id)
     client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="Empty")
     rejected = client.get_assignment(AssignmentId=assignment_id)["Assignment"]
@@ -232,8 +235,7 @@ def test_an_overridden_rejection_may_keep_its_time(marketplace, client, is_kept)
 @pytest.mark.parametrize(("days", "works"), [(182, True), (184, False)])
 def test_a_bonus_may_need_recent_work(marketplace, client, days, works):
     marketplace.choose(MTURK_BONUS_WITHIN=183 * 24 * 3600)
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id)
+    hit_type_id, _ = new_hit(client)
     worker = marketplace.worker()
     bonus = {
         "WorkerId": worker.worker_id,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
+from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code, new_hit
 
 pytestmark = pytest.mark.one_database
 
@@ -29,8 +29,7 @@ def refusal(client, operation: str, **parameters) -> str:
 
 def test_an_accepted_assignment_is_hidden(marketplace, client):
     """Conformance check 28."""
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id)["HITId"]
+    hit_type_id, hit_id = new_hit(client)
     assignment_id = marketplace.worker().accept(hit_type_id)
 
     with pytest.raises(client.exceptions.RequestError, match="Reviewable,Approved,Rejected"):
@@ -45,8 +44,7 @@ def test_an_unknown_assignment(client):
 
 def test_lists_of_assignments_filter_by_status(marketplace, client):
     """Conformance check 29."""
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, MaxAssignments=3)["HITId"]
+    hit_type_id, hit_id = new_hit(client, MaxAssignments=3)
     ids = [marketplace.worker().work(hit_type_id) for _ in range(3)]
     client.approve_assignment(AssignmentId=ids[0])
     client.reject_assignment(AssignmentId=ids[1], RequesterFeedback=REASON)

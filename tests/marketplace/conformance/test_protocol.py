@@ -33,9 +33,8 @@ def test_a_post_that_is_not_a_signed_call_is_answered_in_json(marketplace, heade
     assert response.json()["__type"]
 
 
-def test_an_operation_without_result_yields_metadata_alone(marketplace):
+def test_an_operation_without_result_yields_metadata_alone(client):
     """Conformance check 2."""
-    client = marketplace.requester()
     hit = create_hit(client, create_hit_type(client))
 
     answer = client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=datetime(2015, 1, 1))
@@ -44,9 +43,8 @@ def test_an_operation_without_result_yields_metadata_alone(marketplace):
     assert answer["ResponseMetadata"]["RequestId"]
 
 
-def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(marketplace):
+def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(client):
     """Conformance check 3."""
-    client = marketplace.requester()
     bodies = []
     client.meta.events.register(
         "response-received.mturk.CreateHITWithHITType",
@@ -59,10 +57,8 @@ def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(marketp
     assert isinstance(bodies[0]["HIT"]["CreationTime"], float)
 
 
-def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
+def test_an_unknown_hit_is_a_request_error_after_one_attempt(client):
     """Conformance check 4."""
-    client = marketplace.requester()
-
     with pytest.raises(client.exceptions.RequestError, match="Hit ABC does not exist.") as error:
         client.get_hit(HITId="ABC")
 
@@ -87,11 +83,9 @@ def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
     ],
 )
 def test_parameters_that_break_the_model_raise_a_validation_exception(
-    marketplace, operation, parameters, told
+    client, operation, parameters, told
 ):
     """Conformance check 7."""
-    client = marketplace.requester()
-
     with pytest.raises(ClientError, match=told) as error:
         getattr(client, operation)(**parameters)
 
@@ -128,7 +122,7 @@ def test_an_unknown_access_key_is_refused(marketplace):
 
 def test_access_errors_have_the_services_own_codes_too(marketplace):
     """boto3 shows only codes of modelled errors; other clients read the body."""
-    sent = _signed_request(marketplace)
+    sent = _signed_request(marketplace.requester())
     signed = _text(sent["headers"])
     stranger = re.sub("Credential=[^/]*", "Credential=AKIAUNKNOWN", signed["Authorization"])
 
@@ -142,8 +136,7 @@ def test_access_errors_have_the_services_own_codes_too(marketplace):
     assert code(Authorization="") == "AWS.NotAuthorized"
 
 
-def _signed_request(marketplace) -> dict:
-    client = marketplace.requester()
+def _signed_request(client) -> dict:
     sent = {}
 
     def keep(request, **_):
@@ -155,7 +148,7 @@ def _signed_request(marketplace) -> dict:
 
 
 def test_a_changed_body_breaks_the_signature(marketplace):
-    sent = _signed_request(marketplace)
+    sent = _signed_request(marketplace.requester())
 
     response = requests.post(
         marketplace.url + "/", data=b'{"HITId": "A"}', headers=_text(sent["headers"])
@@ -164,8 +157,7 @@ def test_a_changed_body_breaks_the_signature(marketplace):
     assert response.json()["__type"] == "InvalidSignatureException"
 
 
-def test_a_stale_signature_is_refused(marketplace, monkeypatch):
-    client = marketplace.requester()
+def test_a_stale_signature_is_refused(client, monkeypatch):
     long_ago = datetime(2020, 1, 1)
     monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: long_ago)
 
@@ -219,9 +211,8 @@ def test_a_fault_after_the_effect_makes_the_retry_meet_its_own_token(marketplace
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_an_operation_runs_by_post_alone(marketplace, method):
+def test_an_operation_runs_by_post_alone(client, method):
     """A signature covers the method, so a call signed for another method has a valid signature."""
-    client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     answers = []
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from botocore.exceptions import ClientError
 
-from tests.marketplace.driver import create_hit, create_hit_type, error_code
+from tests.marketplace.driver import create_hit, create_hit_type, error_code, new_hit
 
 pytestmark = pytest.mark.one_database
 
@@ -254,8 +254,7 @@ def test_a_worker_who_is_unknown_here_is_a_parameter_error(client):
 
 def test_messages_reach_workers_whose_work_was_reviewed(marketplace, client):
     """Conformance check 40."""
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id)
+    hit_type_id, _ = new_hit(client)
     known, stranger = marketplace.worker(), marketplace.worker()
     client.approve_assignment(AssignmentId=known.work(hit_type_id))
 

@@ -16,7 +16,7 @@ from marketplace.pages.frames import form_rows
 from marketplace.questions import answers
 from marketplace.questions.documents import check_question, parse_question
 from marketplace.questions.forms import fill, formatted, pattern_check
-from tests.marketplace.driver import create_hit, create_hit_type
+from tests.marketplace.driver import create_hit, create_hit_type, new_hit
 from tests.marketplace.questions.forms import CHOICE, KEY, PERCENTAGE, form, question
 
 
@@ -139,10 +139,8 @@ def test_a_menu_offers_texts_alone(content, kind):
 
 def test_a_form_is_drawn_checked_and_submitted(marketplace):
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id, Question=form(TEXT + CHOICE))
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    hit_type_id, _ = new_hit(client, Question=form(TEXT + CHOICE))
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     page = requests.get(marketplace.url + worker.frame(f"/assignments/{assignment_id}")["src"])
     soup = BeautifulSoup(page.text, "lxml")
     assert {each.get("name") for each in soup.find_all(["input", "textarea"])} == {
@@ -168,8 +166,7 @@ def test_a_form_is_drawn_checked_and_submitted(marketplace):
 
 def test_a_form_in_preview_has_no_button(marketplace):
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    create_hit(client, hit_type_id, Question=form(TEXT))
+    hit_type_id, _ = new_hit(client, Question=form(TEXT))
 
     src = marketplace.worker().frame(f"/groups/{hit_type_id}/preview")["src"]
 
@@ -308,8 +305,7 @@ def test_a_question_is_headed_by_its_display_name_and_takes_another_answer(marke
     named = OTHER.replace("<IsRequired>", "<DisplayName>The animal</DisplayName><IsRequired>")
     one = named.replace("<MaxSelectionCount>2", "<MaxSelectionCount>1")
     create_hit(client, hit_type_id, Question=form(one))
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     src = worker.frame(f"/assignments/{assignment_id}")["src"]
     soup = BeautifulSoup(requests.get(marketplace.url + src).text, "lxml")
 

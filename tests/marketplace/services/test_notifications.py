@@ -33,6 +33,11 @@ def aws() -> Iterator[str]:
 
 
 @pytest.fixture
+def client(marketplace):
+    return marketplace.requester()
+
+
+@pytest.fixture
 def queue(aws, settings) -> "Queue":
     settings.MTURK_NOTIFICATION_ENDPOINT = aws
     return Queue(aws)
@@ -73,6 +78,15 @@ def specification(destination: str, *events: str, transport: str = "SQS") -> dic
     }
 
 
+def subscribed_type(client, queue: "Queue", *events: str) -> str:
+    """A HIT type whose events of these kinds go to the queue."""
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, *events), Active=True
+    )
+    return hit_type_id
+
+
 ALL = [
     "AssignmentAccepted", "AssignmentAbandoned", "AssignmentReturned", "AssignmentSubmitted",
     "AssignmentRejected", "AssignmentApproved", "HITCreated", "HITExpired", "HITReviewable",
@@ -87,13 +101,9 @@ def happened(queue: Queue) -> list[str]:
     )
 
 
-def test_each_step_of_a_hits_life_is_told(marketplace, queue):
+def test_each_step_of_a_hits_life_is_told(marketplace, client, queue):
     """Conformance check 47."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, *ALL), Active=True
-    )
+    hit_type_id = subscribed_type(client, queue, *ALL)
     worker = marketplace.worker()
 
     hit_id = create_hit(client, hit_type_id)["HITId"]
@@ -114,12 +124,8 @@ def test_each_step_of_a_hits_life_is_told(marketplace, queue):
     assert happened(queue) == []
 
 
-def test_only_what_was_asked_for_is_told(marketplace, queue):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "AssignmentSubmitted")
-    )
+def test_only_what_was_asked_for_is_told(marketplace, client, queue):
+    hit_type_id = subscribed_type(client, queue, "AssignmentSubmitted")
     create_hit(client, hit_type_id, MaxAssignments=2)
     marketplace.worker().work(hit_type_id)
     client.update_notification_settings(HITTypeId=hit_type_id, Active=False)
@@ -128,10 +134,8 @@ def test_only_what_was_asked_for_is_told(marketplace, queue):
     assert happened(queue) == ["AssignmentSubmitted"]
 
 
-def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
+def test_a_test_event_ignores_the_filter_and_comes_at_once(client, queue):
     """Conformance check 47."""
-    client = marketplace.requester()
-
     client.send_test_event_notification(
         Notification=specification(queue.url, "HITExpired"), TestEventType="Ping"
     )
@@ -145,10 +149,7 @@ def test_notifications_come_more_than_once_and_in_another_order_on_demand(market
     """Conformance check 47."""
     marketplace.choose(MTURK_NOTIFICATION_COPIES=2, MTURK_NOTIFICATIONS_NEWEST_FIRST=True)
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     made = [create_hit(client, hit_type_id)["HITId"] for _ in range(2)]
 
     deliver(at=clock.now())
@@ -158,8 +159,7 @@ def test_notifications_come_more_than_once_and_in_another_order_on_demand(market
     assert len({each["EventDocId"] for each in documents}) == 2
 
 
-def test_sns_carries_the_same_document(marketplace, queue, aws):
-    client = marketplace.requester()
+def test_sns_carries_the_same_document(client, queue, aws):
     sns = boto3.client("sns", endpoint_url=aws, **CREDENTIALS)
     topic = sns.create_topic(Name="events")["TopicArn"]
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue.arn)
@@ -173,12 +173,8 @@ def test_sns_carries_the_same_document(marketplace, queue, aws):
     assert json.loads(envelope["Message"])["Events"][0]["EventType"] == "HITCreated"
 
 
-def test_an_event_that_does_not_arrive_is_sent_again(marketplace, queue):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+def test_an_event_that_does_not_arrive_is_sent_again(marketplace, client, queue):
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     create_hit(client, hit_type_id)
     Event.objects.update(destination=queue.url + "-gone")
     assert deliver(at=clock.now()) == 0
@@ -192,13 +188,9 @@ def test_an_event_that_does_not_arrive_is_sent_again(marketplace, queue):
 
 @pytest.mark.parametrize(("ahead", "attempts"), [(timedelta(minutes=5), 0), (timedelta(days=9), 3)])
 def test_an_event_of_a_clock_that_was_ahead_does_not_wait_until_then(
-    marketplace, queue, ahead, attempts
+    client, queue, ahead, attempts
 ):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     create_hit(client, hit_type_id)
     Event.objects.update(due_at=clock.now() + ahead, attempts=attempts)
 
@@ -206,13 +198,9 @@ def test_an_event_of_a_clock_that_was_ahead_does_not_wait_until_then(
 
 
 def test_an_event_that_a_slow_round_is_sending_is_sent_by_no_other_process(
-    marketplace, queue, monkeypatch
+    client, queue, monkeypatch
 ):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     create_hit(client, hit_type_id)
     began = clock.now() - 2 * LEASE
     Event.objects.update(due_at=began)
@@ -233,13 +221,9 @@ def test_an_event_that_a_slow_round_is_sending_is_sent_by_no_other_process(
 
 @pytest.mark.parametrize("error", [BotoCoreError(), UnicodeError("label too long")])
 def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(
-    marketplace, queue, monkeypatch, caplog, error
+    client, queue, monkeypatch, caplog, error
 ):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     create_hit(client, hit_type_id)
     at = began = clock.now()
 
@@ -256,9 +240,7 @@ def test_an_event_is_tried_for_two_days_and_the_last_failure_says_so(
     assert "gives it up after 60 attempts" in caplog.messages[-1]
 
 
-def test_a_destination_that_is_not_there_is_an_error(marketplace, queue):
-    client = marketplace.requester()
-
+def test_a_destination_that_is_not_there_is_an_error(client, queue):
     with pytest.raises(client.exceptions.RequestError) as error:
         client.send_test_event_notification(
             Notification=specification(queue.url + "-gone", "HITCreated"), TestEventType="Ping"
@@ -271,8 +253,7 @@ def test_a_destination_that_is_not_there_is_an_error(marketplace, queue):
     "change",
     [{"Transport": "Email"}, {"Version": "1999-01-01"}, {"EventTypes": ["Ping"]}],
 )
-def test_impossible_settings_are_refused(marketplace, change):
-    client = marketplace.requester()
+def test_impossible_settings_are_refused(client, change):
     notification = {**specification("https://queue.example", "HITCreated"), **change}
 
     with pytest.raises(client.exceptions.RequestError):
@@ -311,9 +292,7 @@ def test_an_address_that_is_not_a_queue_is_refused(marketplace, settings, destin
 
 
 @pytest.mark.parametrize("destination", [AMAZONS, "arn:aws:sqs:us-east-1:123456789012:q", "topic"])
-def test_an_address_that_is_not_a_topic_is_refused(marketplace, destination):
-    client = marketplace.requester()
-
+def test_an_address_that_is_not_a_topic_is_refused(client, destination):
     with pytest.raises(client.exceptions.RequestError, match="not a valid SNS topic ARN"):
         client.send_test_event_notification(
             Notification=specification(destination, "HITCreated", transport="SNS"),
@@ -343,9 +322,7 @@ def test_requesters_cannot_name_a_queue_that_the_operator_did_not_allow(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "sqs.us-east-1.amazonaws.com", "127.0.0.2"])
-def test_a_server_of_the_operators_own_is_no_way_to_others(marketplace, queue, host):
-    client = marketplace.requester()
-
+def test_a_server_of_the_operators_own_is_no_way_to_others(client, queue, host):
     with pytest.raises(client.exceptions.RequestError, match="operator can allow"):
         client.send_test_event_notification(
             Notification=specification(f"https://{host}/123456789012/events", "HITCreated"),
@@ -391,12 +368,8 @@ def test_the_operators_own_keys_are_not_used_for_a_server_of_their_own(settings,
     assert client._request_signer._credentials.access_key == "marketplace"
 
 
-def test_an_event_is_not_sent_where_it_is_no_longer_allowed(marketplace, queue, settings, caplog):
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    client.update_notification_settings(
-        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
-    )
+def test_an_event_is_not_sent_where_it_is_no_longer_allowed(client, queue, settings, caplog):
+    hit_type_id = subscribed_type(client, queue, "HITCreated")
     create_hit(client, hit_type_id)
     settings.MTURK_NOTIFICATION_ENDPOINT = "http://127.0.0.1:1"
 

@@ -12,7 +12,7 @@ from marketplace.policies import find_plurality, score_known_answers
 from marketplace.questions.answers import build
 from marketplace.services import assignments, hits, review_policies, reviews
 from marketplace.services.sweep import sweep
-from tests.marketplace.driver import counts, create_hit, create_hit_type
+from tests.marketplace.driver import counts, create_hit, create_hit_type, new_hit
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_worker
 
 WARDROBE = {
@@ -93,8 +93,7 @@ def plurality(**values) -> dict:
 
 
 def answer(marketplace, hit_type_id: str, **fields: str) -> str:
-    worker = marketplace.worker()
-    assignment_id = worker.accept(hit_type_id)
+    worker, assignment_id = marketplace.at_work(hit_type_id)
     worker.submit(assignment_id, **fields)
     return assignment_id
 
@@ -262,8 +261,7 @@ def test_results_that_are_stored_again_while_a_program_reads_them_are_listed_onc
 
 
 def test_levels_that_are_named_many_times_can_be_read_in_pages(marketplace, client):
-    hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, HITReviewPolicy=plurality())["HITId"]
+    hit_type_id, hit_id = new_hit(client, HITReviewPolicy=plurality())
     answer(marketplace, hit_type_id, animal="cat")
     marketplace.advance(seconds=1)
     request = {"HITId": hit_id, "PolicyLevels": ["HIT", "Assignment"] * 10, "MaxResults": 1}
