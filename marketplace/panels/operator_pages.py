@@ -23,7 +23,7 @@ from marketplace.operator.base import (
 from marketplace.panels.client import prolific
 from marketplace.panels.forms import PanelPlanForm, PlacesForm, RejectionForm
 from marketplace.panels.models import BatchState, BonusBatch, PanelStudy, PanelSubmission
-from marketplace.panels.panel import Spent, StudyAction, SubmissionStatus
+from marketplace.panels.panel import UNPUBLISHED, Spent, StudyAction, SubmissionStatus
 from marketplace.panels.services import amounts, bonuses, rounds, submissions
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import studies
@@ -78,12 +78,12 @@ def _show(request: OperatorRequest, at_panel: PanelStudy) -> HttpResponse:
     try:
         if not at_panel.external_id:
             pass
-        elif at_panel.status == "UNPUBLISHED":
+        elif at_panel.status == UNPUBLISHED:
             offer = panel_studies.offer(panel_study=at_panel, places=at_panel.places)
         elif more > at_panel.places:
             offer = panel_studies.offer(panel_study=at_panel, places=more - at_panel.places)
         subscriptions = rounds.subscriptions() if request.GET.get("hooks") else None
-        if at_panel.external_id and at_panel.status != "UNPUBLISHED":
+        if at_panel.external_id and at_panel.status != UNPUBLISHED:
             there = prolific().spent(at_panel.external_id)
     except DomainError as error:
         problem = str(error)

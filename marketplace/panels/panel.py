@@ -16,6 +16,8 @@ from typing import Any
 from marketplace.errors import DomainError
 
 NOTHING = Decimal("0.00")
+# The status of a draft. A study's other ones are only shown.
+UNPUBLISHED = "UNPUBLISHED"
 # The longest text of a panel's that is stored or shown.
 LONGEST_PROBLEM = 300
 # No study's code is longer; participants may type anything.
@@ -32,16 +34,6 @@ class PanelNotFound(PanelRefused):
 
 class PanelUnclear(DomainError):
     """No answer came, or one that does not tell whether the request had its effect."""
-
-
-class StudyStatus(StrEnum):
-    UNPUBLISHED = "UNPUBLISHED"
-    SCHEDULED = "SCHEDULED"
-    PUBLISHING = "PUBLISHING"
-    ACTIVE = "ACTIVE"
-    PAUSED = "PAUSED"
-    AWAITING_REVIEW = "AWAITING REVIEW"
-    COMPLETED = "COMPLETED"
 
 
 class StudyAction(StrEnum):

@@ -87,20 +87,16 @@ def check_range(name: str, value: float, limits: tuple[int, int]) -> None:
         raise DomainError(f"{name} must be between {least} and {most}, not {value:.0f}.")
 
 
-class LayoutRefused(DomainError):
-    """The layout cannot be created."""
-
-
 def create_layout(
     *, requester: Requester, name: str, page: str, frame_height: int = 0, at: datetime
 ) -> HitLayout:
     """Create a layout from an HTML page with `${name}` placeholders.
 
-    Raises LayoutRefused if the name is taken or too long, and QuestionRefused if no HIT could show
+    Raises DomainError if the name is taken or too long, and QuestionRefused if no HIT could show
     the page.
     """
     if not 1 <= len(name) <= LONGEST_LAYOUT_NAME:
-        raise LayoutRefused(f"The name of a layout has 1 to {LONGEST_LAYOUT_NAME} characters.")
+        raise DomainError(f"The name of a layout has 1 to {LONGEST_LAYOUT_NAME} characters.")
     template = html_question(page, frame_height)
     documents.check_question(documents.fill(template, dict.fromkeys(documents.gaps(template), "")))
     try:
@@ -109,13 +105,13 @@ def create_layout(
                 requester=requester, name=name, template=template, created_at=at
             )
     except IntegrityError as error:
-        raise LayoutRefused(f"{requester} has a layout {name!r} already.") from error
+        raise DomainError(f"{requester} has a layout {name!r} already.") from error
 
 
 def html_question(page: str, frame_height: int) -> str:
-    """The page as an HTMLQuestion document; raises LayoutRefused."""
+    """The page as an HTMLQuestion document; raises DomainError."""
     if "]]>" in page:
-        raise LayoutRefused("The page contains “]]>”, which is not allowed in a layout.")
+        raise DomainError("The page contains “]]>”, which is not allowed in a layout.")
     return (
         f'<HTMLQuestion xmlns="{NAMESPACE}2011-11-11/HTMLQuestion.xsd">'
         f"<HTMLContent><![CDATA[{page}]]></HTMLContent>"

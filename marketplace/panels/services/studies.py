@@ -13,7 +13,7 @@ from marketplace.errors import StudyRefused
 from marketplace.models import Screening, Study
 from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy
-from marketplace.panels.panel import CodeKind, PanelRefused, StudyAction, StudyStatus, StudyThere
+from marketplace.panels.panel import UNPUBLISHED, CodeKind, PanelRefused, StudyAction, StudyThere
 from marketplace.panels.services.amounts import cost_of
 from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 
@@ -122,9 +122,7 @@ def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
 def forget_draft(*, panel_study: PanelStudy) -> bool:
     """Let another draft be created in place of one that is no longer at the panel. Returns False if
     the study was published."""
-    drafts = PanelStudy.objects.filter(
-        external_id=panel_study.external_id, status=StudyStatus.UNPUBLISHED
-    )
+    drafts = PanelStudy.objects.filter(external_id=panel_study.external_id, status=UNPUBLISHED)
     return bool(drafts.filter(pk=panel_study.pk).update(external_id="", status=""))
 
 
@@ -136,7 +134,7 @@ def offer(*, panel_study: PanelStudy, places: int) -> Offer:
     panel = prolific()
     currency, available = panel.balance() if settings.PROLIFIC_WORKSPACE else ("", None)
     parts = [(panel_study.reward, places)]
-    if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
+    if panel_study.screen_out_places and panel_study.status == UNPUBLISHED:
         parts.append((panel_study.screen_out_reward, panel_study.screen_out_places))
     try:
         total = sum((panel.cost(reward=reward, places=n) for reward, n in parts), Decimal(0))
@@ -156,7 +154,7 @@ def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> Non
         raise StudyRefused("There is no draft at the panel yet. Create it first.")
     panel = prolific()
     now = panel.study(panel_study.external_id)
-    if now.status == StudyStatus.UNPUBLISHED:
+    if now.status == UNPUBLISHED:
         _check(offer(panel_study=panel_study, places=panel_study.places), confirmed)
         now = panel.transition(panel_study.external_id, StudyAction.PUBLISH)
     _note(panel_study, now, at)
