@@ -5,6 +5,7 @@ HITs, the assignments of workers who submitted something, and the ledger are nev
 """
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -135,10 +136,39 @@ class CannotErase(DomainError):
     """The worker's data is still needed."""
 
 
+# What the file with all of a worker's data has of rows of the worker's own: their relation, and the
+# columns.
+OWN_ROWS: dict[str, tuple[str, Sequence[str]]] = {
+    "identities": ("identities", ["source", "identifier"]),
+    "participations": (
+        "participations",
+        [
+            "study__slug", "started_at", "completed_at", "consented_at", "refused_consent_at",
+            "eligible_at", "screened_out_at", "wrong_answers", "passed_check_at",
+        ],
+    ),
+    "groups": ("memberships", ["group__name", "joined_at", "withdrawn_at", "withdrawn_by"]),
+    "qualifications": (
+        "qualifications", ["qualification_type__name", "value", "status", "granted_at"],
+    ),
+    "qualification_requests": (
+        "qualification_requests",
+        ["qualification_type__name", "status", "answer", "started_at", "submitted_at"],
+    ),
+    "bonuses": ("bonus_payments", ["requester__name", "amount", "reason", "granted_at"]),
+    "messages": ("messages", ["requester__name", "subject", "text", "sent_at"]),
+    "blocks": ("blocks", ["requester__name", "reason", "created_at"]),
+}  # fmt: skip
+
+
 def data_of(worker: Worker) -> dict[str, Any]:
     """Everything stored about the worker, except the password's hash. Times are `datetime`, amounts
     `Decimal`."""
     addresses = worker.mail_invitations.values_list("address", flat=True)
+    attention = AttentionAnswer.objects.filter(participation__worker=worker)
+    refusals = MailRefusal.objects.filter(address__in=addresses)
+    consents = Consent.objects.filter(membership__worker=worker)
+    money = worker.transfers.filter(Q(source=Account.WORKER) | Q(target=Account.WORKER))
     return {
         "worker_id": worker.public_id,
         "name": worker.name,
@@ -150,46 +180,18 @@ def data_of(worker: Worker) -> dict[str, Any]:
         "is_suspended": worker.is_suspended,
         "created_at": worker.created_at,
         "erased_at": worker.erased_at,
-        "identities": list(worker.identities.values("source", "identifier")),
-        "participations": _participations(worker),
+        **{
+            name: list(getattr(worker, rows).values(*columns))
+            for name, (rows, columns) in OWN_ROWS.items()
+        },
         "attention_checks": list(
-            AttentionAnswer.objects.filter(participation__worker=worker).values(
-                "check_asked__question", "is_right", "answered_at"
-            )
+            attention.values("check_asked__question", "is_right", "answered_at")
         ),
         "assignments": _assignments(worker),
         "mail_addresses": list(addresses),
-        "refuse_mail": list(
-            MailRefusal.objects.filter(address__in=addresses).values("address", "refused_at")
-        ),
-        "groups": list(
-            worker.memberships.values("group__name", "joined_at", "withdrawn_at", "withdrawn_by")
-        ),
-        "consents": list(
-            Consent.objects.filter(membership__worker=worker).values(
-                "membership__group__name", "text__version", "given_at"
-            )
-        ),
-        "qualifications": list(
-            worker.qualifications.values(
-                "qualification_type__name", "value", "status", "granted_at"
-            )
-        ),
-        "qualification_requests": list(
-            worker.qualification_requests.values(
-                "qualification_type__name", "status", "answer", "started_at", "submitted_at"
-            )
-        ),
-        "bonuses": list(
-            worker.bonus_payments.values("requester__name", "amount", "reason", "granted_at")
-        ),
-        "messages": list(worker.messages.values("requester__name", "subject", "text", "sent_at")),
-        "blocks": list(worker.blocks.values("requester__name", "reason", "created_at")),
-        "money": list(
-            worker.transfers.filter(Q(source=Account.WORKER) | Q(target=Account.WORKER))
-            .order_by("pk")
-            .values("kind", "amount", "made_at")
-        ),
+        "refuse_mail": list(refusals.values("address", "refused_at")),
+        "consents": list(consents.values("membership__group__name", "text__version", "given_at")),
+        "money": list(money.order_by("pk").values("kind", "amount", "made_at")),
         # Without the names of the people who acted.
         "activity": list(_entries_about(worker).values("happened_at", "action", "refusal")),
         **{
@@ -202,21 +204,6 @@ def data_of(worker: Worker) -> dict[str, Any]:
 
 def _entries_about(worker: Worker) -> QuerySet[Activity]:
     return Activity.objects.filter(about__in=[worker.name, worker.public_id])
-
-
-def _participations(worker: Worker) -> list[dict[str, Any]]:
-    columns = (
-        "study__slug",
-        "started_at",
-        "completed_at",
-        "consented_at",
-        "refused_consent_at",
-        "eligible_at",
-        "screened_out_at",
-        "wrong_answers",
-        "passed_check_at",
-    )
-    return list(worker.participations.values(*columns))
 
 
 def _assignments(worker: Worker) -> list[dict[str, Any]]:
