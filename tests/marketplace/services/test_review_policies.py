@@ -77,6 +77,10 @@ def parameters(**values) -> list[dict]:
     return [{"Key": key, "Values": [str(value)]} for key, value in values.items()]
 
 
+# How far a HIT is extended.
+UP_TO_THREE = {"ExtendMaximumAssignments": 3, "ExtendMinimumTimeInSeconds": 3600}
+
+
 def known_answers(**values) -> dict:
     key = {"Key": "AnswerKey", "MapEntries": [{"Key": "gold", "Values": ["cat"]}]}
     return {
@@ -110,8 +114,7 @@ def test_known_answers_approve_reject_and_extend(marketplace, client):
         RejectIfKnownAnswerScoreIsLessThan=50,
         RejectReason="The known question was wrong.",
         ExtendIfKnownAnswerScoreIsLessThan=50,
-        ExtendMaximumAssignments=3,
-        ExtendMinimumTimeInSeconds=3600,
+        **UP_TO_THREE,
     )
     hit_id = create_hit(client, hit_type_id, MaxAssignments=2, AssignmentReviewPolicy=policy)[
         "HITId"
@@ -170,11 +173,7 @@ def test_plurality_approves_who_agrees_and_rejects_who_does_not(marketplace, cli
 
 def test_disagreement_extends_until_the_maximum(marketplace, client):
     hit_type_id = create_hit_type(client)
-    policy = plurality(
-        ExtendIfHITAgreementScoreIsLessThan=100,
-        ExtendMaximumAssignments=3,
-        ExtendMinimumTimeInSeconds=3600,
-    )
+    policy = plurality(ExtendIfHITAgreementScoreIsLessThan=100, **UP_TO_THREE)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=2, HITReviewPolicy=policy)["HITId"]
 
     for animal in ("cat", "dog"):
@@ -235,11 +234,7 @@ def test_results_that_are_stored_again_while_a_program_reads_them_are_listed_onc
     marketplace, client
 ):
     hit_type_id = create_hit_type(client)
-    policy = plurality(
-        ExtendIfHITAgreementScoreIsLessThan=100,
-        ExtendMaximumAssignments=3,
-        ExtendMinimumTimeInSeconds=3600,
-    )
+    policy = plurality(ExtendIfHITAgreementScoreIsLessThan=100, **UP_TO_THREE)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=2, HITReviewPolicy=policy)["HITId"]
     for animal in ("cat", "dog"):
         answer(marketplace, hit_type_id, animal=animal)
@@ -489,11 +484,7 @@ def test_an_extension_fits_the_rules_for_expirations(settings, values):
 @pytest.mark.django_db
 def test_an_extension_opens_a_hit_again_that_the_requester_has_expired():
     """Amazon applies a policy whenever a HIT becomes reviewable, up to the policy's maximum."""
-    policy = plurality(
-        ExtendIfHITAgreementScoreIsLessThan=101,
-        ExtendMaximumAssignments=3,
-        ExtendMinimumTimeInSeconds=3600,
-    )
+    policy = plurality(ExtendIfHITAgreementScoreIsLessThan=101, **UP_TO_THREE)
     hit = make_hit(max_assignments=2, hit_review_policy=policy)
     submit_animal(hit)
     seen = []
