@@ -42,6 +42,8 @@ OWN_FORMATS = {
 }
 # What PNG can store of the modes that the converted formats can have.
 PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}
+# Modes of variants of PPM that only Pillow knows (PyP, PyRGBA, PyCMYK, P0CMYK) and does not write.
+NO_PPM_MODES = {"P", "RGBA", "CMYK"}
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc")
 EXIF_ORIENTATION = 0x0112
 # EXIF orientations that turn the image by 90 degrees, so that width and height swap.
@@ -141,6 +143,8 @@ def opened(
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             warnings.simplefilter("ignore", UserWarning)
             with PIL.Image.open(path, formats=formats) as picture:
+                if picture.format == "PPM" and picture.mode in NO_PPM_MODES:
+                    raise BrokenImage("is not a PPM file but Pillow's variant; save it as PNG")
                 _fit_clear_colour(picture)
                 yield picture
     except PIL.UnidentifiedImageError as error:

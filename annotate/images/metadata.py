@@ -232,6 +232,8 @@ def _encoded_again(path: Path, suffix: str) -> bytes:
     with opened(path) as picture:
         profile = picture.info.get("icc_profile")
         upright = ImageOps.exif_transpose(picture).copy()
+        if suffix == ".jp2" and upright.mode in ("P", "PA"):  # Pillow reads but does not write them
+            upright = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
         upright.info = {}
         upright.save(out, **ENCODED_AGAIN[suffix], **({"icc_profile": profile} if profile else {}))
     return out.getvalue()

@@ -150,6 +150,8 @@ def test_a_broken_file_is_listed_and_the_rest_continues(folder):
         ),
         (bomb(), "has too many pixels"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "is not an image|is damaged"),
+        (b"PyCMYK\n1 1\n255\n\0\0\0\0", "is not a PPM file but"),
+        (b"PyP\n1 1\n255\n\0", "is not a PPM file but"),
     ],
 )
 def test_a_file_that_cannot_be_shown_is_named_with_its_reason(tmp_path, content, reason):
@@ -158,6 +160,8 @@ def test_a_file_that_cannot_be_shown_is_named_with_its_reason(tmp_path, content,
 
     with pytest.raises(BrokenImage, match=reason):
         image_files.read_picture(path)
+    with pytest.raises(BrokenImage, match=reason):
+        image_files.read_original(path, content)
 
 
 def test_two_files_for_an_image_are_one_too_many(folder):

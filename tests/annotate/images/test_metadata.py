@@ -56,6 +56,27 @@ def test_metadata_is_removed_and_the_image_looks_the_same(tmp_path, suffix, orie
     assert most <= (8 if suffix == ".avif" else 0)
 
 
+def test_a_jpeg_2000_image_with_a_palette_keeps_its_colours(tmp_path):
+    def box(name, data):
+        return struct.pack(">I4s", 8 + len(data), name) + data
+
+    path = tmp_path / "a.jp2"
+    Picture.linear_gradient("L").resize((8, 8)).point(lambda grey: grey > 127).save(path)
+    content = path.read_bytes()
+    start = content.index(b"jp2h") - 4
+    end = start + int.from_bytes(content[start : start + 4])
+    # Pillow writes no palettes: one of red and blue, for a file in sRGB (16), not in grey (17).
+    colour = content[start + 8 : end].replace(struct.pack(">I", 17), struct.pack(">I", 16))
+    palette = struct.pack(">HB3B", 2, 3, 7, 7, 7) + b"\xff\0\0" + b"\0\0\xff"
+    mapping = b"".join(struct.pack(">HBB", 0, 1, channel) for channel in range(3))
+    header = box(b"jp2h", colour + box(b"pclr", palette) + box(b"cmap", mapping))
+    path.write_bytes(content[:start] + header + content[end:])
+
+    found = shown(without_metadata(path))
+
+    assert [found.getpixel((0, y)) for y in (0, 7)] == [(255, 0, 0), (0, 0, 255)]
+
+
 def test_comments_and_texts_are_removed_and_the_colour_profile_is_kept(tmp_path):
     profile = b"a profile of colours"
     texts = PngInfo()
