@@ -19,7 +19,30 @@ SHORTER = {
 }
 # Singular nouns whose last letters look like a plural, and plural nouns without a singular of the
 # same meaning.
-SINGULAR_ENDINGS = ("ss", "us", "os", "is")
+SINGULAR_ENDINGS = ("ss", "us", "is", "asbestos", "cosmos", "rhinoceros", "thermos")
+# Nouns with two plurals, "mangos" and "mangoes" (Merriam-Webster). Others in -o have one of them.
+OS_OR_OES = {
+    "avocado",
+    "banjo",
+    "buffalo",
+    "cargo",
+    "domino",
+    "flamingo",
+    "fresco",
+    "gazebo",
+    "grotto",
+    "halo",
+    "lasso",
+    "mango",
+    "manifesto",
+    "memento",
+    "mosquito",
+    "motto",
+    "tornado",
+    "tuxedo",
+    "volcano",
+    "zero",
+}
 PLURAL_ONLY = {
     "baked goods",
     "binoculars",
@@ -47,13 +70,15 @@ def plain_name(name: str) -> str:
 
 @cache
 def word_forms(name: str) -> tuple[str, ...]:
-    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`. A name in another
-    script has no English plural."""
+    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`, and
+    `("mango", "mangos", "mangoes")`. A name in another script has no English plural."""
     plain = plain_name(name)
     folded = SHORTER.get(plain, plain)
     if not folded or folded in PLURAL_ONLY or not _may_be_english(folded[-1]):
         return (folded,)
     singular = _singular(folded)
+    if singular.rpartition(" ")[2] in OS_OR_OES:
+        return (singular, f"{singular}s", f"{singular}es")
     plural = _english().plural_noun(singular) or singular
     return tuple(dict.fromkeys((singular, plural.lower())))
 
@@ -73,6 +98,5 @@ def _english() -> "engine":
     import inflect
 
     english = inflect.engine()
-    for noun in ("banjo", "burrito", "mango"):  # by inflect's rules, "burritoes"
-        english.defnoun(noun, f"{noun}s")
+    english.defnoun("burrito", "burritos")  # by inflect's rules, "burritoes"
     return english
