@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import regex
 from icu4py.breakers import WordBreaker
 
-_RUN = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
+_RUN = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d\u070f]*"
 _WORD = rf"{_RUN}(?:(?:['’ʼ\-‐‑]|(?<=\p{{N}}[\p{{M}}]*)[.,:](?=\p{{N}})){_RUN})*"
 # The same for ASCII text, which most captions are; takes half the time.
 _PLAIN_WORD = r"[a-zA-Z0-9]+(?:(?:['-]|(?<=[0-9])[.,:](?=[0-9]))[a-zA-Z0-9]+)*"

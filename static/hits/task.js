@@ -6,7 +6,7 @@ import { filled, pageTexts } from "../kinds/texts.js";
 
 // What a word is, as corpora/language/tokens.py says it; without a look behind, which older browsers lack.
 const WORD =
-  /(?:\p{N}\p{M}*[.,:](?=\p{N})|[\p{L}\p{N}])(?:\p{N}\p{M}*[.,:](?=\p{N})|['’ʼ\-‐‑](?=[\p{L}\p{N}])|[\p{L}\p{N}\p{M}\u200c\u200d])*/gu;
+  /(?:\p{N}\p{M}*[.,:](?=\p{N})|[\p{L}\p{N}])(?:\p{N}\p{M}*[.,:](?=\p{N})|['’ʼ\-‐‑](?=[\p{L}\p{N}])|[\p{L}\p{N}\p{M}\u200c\u200d\u070f])*/gu;
 
 // Scripts that put no spaces between words: the browser divides them, as the server does, by ICU.
 const UNSPACED =
@@ -18,7 +18,9 @@ const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word
 // twice, as corpora/language/text.py says it.
 const JOINED = String.raw`[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]`;
 const TAGS = String.raw`[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}`;
-const FORMAT = String.raw`[\p{Cc}\p{Cf}\p{Cs}]`;
+// Visible signs of the category Cf, which stand before digits or letters.
+const SIGNS = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
+const FORMAT = String.raw`(?!${SIGNS})[\p{Cc}\p{Cf}\p{Cs}]`;
 const OTHERS = String.raw`(?![\u200c\u200d])${FORMAT}`;
 const INVISIBLE = new RegExp(
   String.raw`(\u0d4d\u200d|\u{1f3f4}${TAGS})` +

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { countWords, describeCount, wordsOf } from "../../static/hits/task.js";
+import { countWords, describeCount, normalised, wordsOf } from "../../static/hits/task.js";
 
 const shared = JSON.parse(readFileSync(new URL("../words.json", import.meta.url)));
 
@@ -12,6 +12,12 @@ for (const { text, words } of shared) {
     assert.equal(countWords(text), words.length);
   });
 }
+
+test("signs before digits and letters are visible, and kept", () => {
+  const signs = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}";
+
+  assert.equal(normalised(`${signs}١\u200b`), `${signs}١`);
+});
 
 test("the counter says what is missing", () => {
   const limits = { least: 8, most: 60, target: 0 };
