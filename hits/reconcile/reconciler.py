@@ -9,7 +9,8 @@ A sync runs these steps in this order. Each can be interrupted at any point and 
 5. top up   plans the missing slots within the budget, then creates their HITs
 6. listen   asks the marketplace to send events, if there is a queue
 7. settle   rejects, approves and pays bonuses
-8. retire   deletes settled HITs
+8. notify   sends messages to workers
+9. retire   deletes settled HITs
 
 Payments come late because there may be hundreds, and exclusions and new HITs must not wait for
 them. If one HIT, payment or whole step fails, the sync records the problem, which the campaign's
