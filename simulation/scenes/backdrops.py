@@ -1,4 +1,4 @@
-"""Backgrounds of scenes: ground and sky."""
+"""Backgrounds of scenes: ground, sky and walls."""
 
 import math
 import random
@@ -139,3 +139,35 @@ def _lit_rows(
             left = x + step * (column + 0.65)
             draw.rectangle((left, y, left + step * 0.45, y + step * 0.55), fill=fill)
         y += step
+
+
+def room(image: Image.Image, rng: random.Random) -> None:
+    wall = rng.choice([(236, 222, 202), (206, 220, 216), (224, 210, 220), (214, 222, 234)])
+    shade(image, 0, 0.74, mixed(wall, (255, 255, 255), 0.25), wall)
+    shade(image, 0.74, 1, (190, 146, 106), (160, 116, 80))
+    draw = ImageDraw.Draw(image)
+    draw.rectangle(
+        (0, 0.725 * image.height, image.width, 0.745 * image.height), fill=(250, 248, 244)
+    )
+    for y in (0.8, 0.88, 0.97):
+        draw.line([(0, y * image.height), (image.width, y * image.height)], (150, 108, 74), 3)
+    rug = rng.choice([(196, 110, 96), (104, 140, 160), (150, 130, 170)])
+    box = (0.2 * image.width, 0.84 * image.height, 0.85 * image.width, 0.98 * image.height)
+    draw.ellipse(box, fill=rug)
+    inner = (0.25 * image.width, 0.86 * image.height, 0.8 * image.width, 0.96 * image.height)
+    draw.ellipse(inner, outline=mixed(rug, (255, 255, 255), 0.5), width=6)
+
+
+def table(image: Image.Image, rng: random.Random) -> None:
+    wall = rng.choice([(232, 214, 190), (196, 214, 206), (222, 204, 212), (204, 214, 230)])
+    shade(image, 0, 0.6, mixed(wall, (255, 255, 255), 0.35), wall)
+    draw, cloth = (
+        ImageDraw.Draw(image),
+        rng.choice([(250, 248, 240), (214, 232, 236), (248, 228, 214)]),
+    )
+    tile, line = image.width / 12, mixed(wall, (255, 255, 255), 0.5)
+    for number in range(13):
+        draw.line([(number * tile, 0), (number * tile, 0.6 * image.height)], line, 3)
+        draw.line([(0, number * tile), (image.width, number * tile)], line, 3)
+    shade(image, 0.56, 0.93, cloth, mixed(cloth, (150, 130, 110), 0.2))
+    shade(image, 0.93, 1, (150, 106, 70), (120, 84, 56))

@@ -2,6 +2,7 @@
 
 import random
 
+from simulation.scenes.drawings_indoors import INDOORS
 from simulation.scenes.pen import DARK, WHITE, WOOD, Colour, Drawing, Pen
 
 BRIGHT: list[Colour] = [
@@ -302,7 +303,7 @@ def snowman(pen: Pen, rng: random.Random) -> None:
     pen.polygon([(0.5, 0.25), (0.72, 0.29), (0.5, 0.3)], (238, 140, 60))
 
 
-DRAWINGS = {
+OUTDOORS = {
     "Airplane": Drawing(airplane, 2.2, 0.13),
     "Ball": Drawing(ball, 1.0, 0.1),
     "Balloon": Drawing(balloon, 0.8, 0.26),
@@ -333,3 +334,4 @@ DRAWINGS = {
 }
 # In snow, a Tree is drawn as a fir.
 FIR = Drawing(fir, 0.62, 0.44)
+DRAWINGS = OUTDOORS | INDOORS

@@ -76,9 +76,27 @@ SETTINGS = (
             Layer(("Snowman", *PEOPLE, "Dog", "Bench", "Street light"), 0.8, 0.96),
         ),
     ),
+    Setting(
+        "room",
+        backdrops.room,
+        (
+            Layer(("Picture frame", "Window", "Clock"), 0.28, 0.4, floats=True),
+            Layer(("Couch", "Lamp", "Houseplant", "Guitar", "Television"), 0.78, 0.82),
+            Layer(("Cat", "Dog", *PEOPLE, "Ball", "Book"), 0.88, 0.97),
+        ),
+    ),
+    Setting(
+        "table",
+        backdrops.table,
+        (
+            Layer(("Clock", "Picture frame", "Window"), 0.26, 0.34, floats=True),
+            Layer(("Vase", "Cake", "Candle", "Houseplant"), 0.64, 0.7),
+            Layer(("Mug", "Plate", "Apple", "Orange", "Banana", "Book"), 0.76, 0.9),
+        ),
+    ),
 )
 # Classes drawn as a group in one box, with the number of objects.
-IN_GROUPS = {"Bird": 5, "Flower": 6, "Sheep": 4}
+IN_GROUPS = {"Bird": 5, "Flower": 6, "Sheep": 4, "Apple": 4, "Orange": 4, "Candle": 3}
 
 
 @dataclass(frozen=True)
