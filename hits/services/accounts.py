@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotate.models import Campaign, Worker
@@ -48,29 +49,39 @@ def stored_ids(endpoint: str, marketplace_id: str) -> set[str]:
 
 
 class NoSuchWorker(DomainError):
-    """No worker has this pseudonym or id."""
+    """No worker, or more than one, has this pseudonym or id."""
 
 
 def worker_named(text: str) -> Worker:
     """The worker with this pseudonym, or with this id at any marketplace, also if the id was
-    deleted after the retention period. Raises NoSuchWorker."""
+    deleted after the retention period.
+
+    Raises NoSuchWorker, with the pseudonyms if several workers have the id: Mechanical Turk's
+    sandbox and production have the same ids.
+    """
     text = text.strip()
-    worker = Worker.objects.filter(pseudonym=text.upper()).first() or _by_id(text)
-    if worker is None:
+    named = Worker.objects.filter(pseudonym=text.upper())
+    workers = list(named or Worker.objects.filter(account__in=_accounts_of(text)).order_by("pk"))
+    if not workers:
         raise NoSuchWorker(
             "No worker has this pseudonym or id. Their data may have been erased on request."
         )
-    return worker
+    if len(workers) > 1:
+        raise NoSuchWorker(
+            "Several workers have this id, each at another marketplace. Enter one pseudonym after "
+            f"the other: {', '.join(map(str, workers))}."
+        )
+    return workers[0]
 
 
-def _by_id(text: str) -> Worker | None:
+def _accounts_of(text: str) -> QuerySet[WorkerAccount]:
+    """The accounts with this id."""
+    accounts = WorkerAccount.objects.all()
     if not text or text.startswith((KEPT_DIGEST, ERASED)):
-        return None
-    accounts = WorkerAccount.objects.select_related("worker").order_by("pk")
-    endpoints = accounts.order_by().values_list("endpoint", flat=True).distinct()
+        return accounts.none()
+    endpoints = accounts.values_list("endpoint", flat=True).distinct()
     stored = [text, *(digest for endpoint in endpoints for digest in digests_of(endpoint, [text]))]
-    account = accounts.filter(marketplace_id__in=stored).first()
-    return account.worker if account else None
+    return accounts.filter(marketplace_id__in=stored)
 
 
 class ErasedMeanwhile(DomainError):

@@ -35,7 +35,13 @@ from hits.queries.worker_data import data_of
 from hits.reconcile.bar import bar
 from hits.reconcile.reconciler import reconcile
 from hits.services import hit_pages
-from hits.services.accounts import digest_of, locked_accounts, worker_named, workers_for
+from hits.services.accounts import (
+    NoSuchWorker,
+    digest_of,
+    locked_accounts,
+    worker_named,
+    workers_for,
+)
 from hits.services.bonuses import BonusNotPossible, Wish, plan_bonuses
 from hits.services.hit_pages import FrameParameters
 from hits.services.messages import plan_message, put_back, take_recipients
@@ -189,6 +195,23 @@ def test_the_same_id_at_another_marketplace_is_another_worker():
     workers = workers_for(endpoint="sandbox", marketplace_ids=["AONE"])
 
     assert workers["AONE"] != account.worker_id
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_an_id_at_several_marketplaces_names_each_worker(is_deleted):
+    """Otherwise a person who asks would get, or have erased, only a part of their data."""
+    here, there = (
+        WorkerAccountFactory(endpoint=endpoint, marketplace_id="AONE")
+        for endpoint in ("sandbox", "production")
+    )
+    if is_deleted:
+        assert delete_old_worker_ids(at=LATER) == 2
+
+    with pytest.raises(NoSuchWorker, match=f"{here.worker}, {there.worker}"):
+        worker_named("AONE")
+    erase_worker(worker=here.worker, by=None, at=LATER)
+
+    assert worker_named("AONE") == there.worker
 
 
 def test_the_text_that_replaces_an_id_finds_nobody():
