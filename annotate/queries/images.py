@@ -1,11 +1,12 @@
 """Find images and their boxes, and count the images of splits and licences."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.models import Box, Image, ImageSource, ObjectClass, Procedure, Selection, SplitPools
+from annotate.queries.keywords import hidden_class_numbers
 from corpora.datasets.image_names import ImageNames, Named
 from corpora.selection.choose import FEWEST_CLASSES, MOST_CLASSES
 
@@ -84,6 +85,59 @@ def drawn_boxes(image: Image) -> list[dict[str, Any]]:
         }
         for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
     ]
+
+
+class NumberedBox(NamedTuple):
+    """A box as workers see it, with its number in its image, from 1; edges as fractions of width
+    and height."""
+
+    key: int
+    number: int
+    class_key: int
+    label: str
+    name: str
+    is_group: bool
+    is_depiction: bool
+    is_part: bool
+    x_min: float
+    y_min: float
+    x_max: float
+    y_max: float
+
+
+COLUMNS = ("pk", "object_class__label", "object_class__name", "is_group", "is_depiction")
+EDGES = ("x_min", "y_min", "x_max", "y_max")
+Row = tuple[Any, ...]
+
+
+def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[NumberedBox]]:
+    """Each image's verified boxes by the image's primary key, in two queries.
+
+    Ordered by class name, then from left to right. Boxes of parts come last and are left out by
+    default, so a box has the same number with and without them.
+    """
+    hidden = hidden_class_numbers()
+    rows_of: dict[int, list[Row]] = {image: [] for image in images}
+    rows = Box.objects.verified().filter(image__in=rows_of)
+    for image, object_class, *row in rows.values_list(
+        "image_id", "object_class_id", *COLUMNS, *EDGES
+    ).iterator():
+        rows_of[image].append((object_class in hidden, object_class, *row))
+    return {image: _numbered(rows, parts=parts) for image, rows in rows_of.items()}
+
+
+def _numbered(rows: list[Row], *, parts: bool) -> list[NumberedBox]:
+    def place(row: Row) -> Row:
+        is_part, _, key, _, name, _, _, *edges = row
+        return (is_part, name.casefold(), *edges, key)
+
+    boxes = []
+    for number, row in enumerate(sorted(rows, key=place), start=1):
+        is_part, class_key, key, label, name, is_group, is_depiction, *edges = row
+        if parts or not is_part:
+            flags = (bool(is_group), bool(is_depiction), is_part)
+            boxes.append(NumberedBox(key, number, class_key, label, name, *flags, *edges))
+    return boxes
 
 
 # The smallest number of classes of an image that the procedure always takes.

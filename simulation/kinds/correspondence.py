@@ -5,9 +5,9 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from annotate.kinds.boxes import numbered_boxes
 from annotate.kinds.correspondence.answers import Correspondences, WordKind, as_value, box_value
 from annotate.models import Campaign, ObjectClass, Response
+from annotate.queries.images import numbered_boxes
 from corpora.language.tokens import tokens
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
 from simulation.workers.pages import Item, field_of

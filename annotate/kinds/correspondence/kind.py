@@ -18,7 +18,6 @@ from annotate.kinds.base import (
     TaskKind,
     new_task,
 )
-from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence import brackets
 from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (
@@ -63,6 +62,7 @@ from annotate.models import (
     Response,
     Task,
 )
+from annotate.queries.images import NumberedBox, numbered_boxes
 from annotate.queries.keywords import names_in
 from annotate.queries.releases import not_withdrawn
 from corpora.errors import DomainError

@@ -19,7 +19,6 @@ from annotate.exports.files import (
 )
 from annotate.exports.images import image_key, image_tables
 from annotate.exports.tables import Column, Row, Table, Type
-from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence import export
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
 from annotate.kinds.correspondence.agreement import alpha, units
@@ -33,6 +32,7 @@ from annotate.kinds.freezing import (
     save_items,
 )
 from annotate.models import Release, ReleasedImage, Task
+from annotate.queries.images import NumberedBox, numbered_boxes
 from corpora.wording import counted
 from corpora.writing import members
 

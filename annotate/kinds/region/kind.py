@@ -13,7 +13,6 @@ from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, KindSection, Share
 from annotate.exports.files import Files
 from annotate.kinds.base import CampaignNotPossible, TaskKind, Templates, new_task
-from annotate.kinds.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.caption.kind import CaptionKind, contexts_of, primed_tasks
 from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.steps import INSTRUCTIONS, PRACTICE_FIELDS
@@ -30,6 +29,7 @@ from annotate.kinds.steps import (
     Yes,
 )
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from annotate.queries.images import NumberedBox, numbered_boxes
 from annotate.queries.keywords import Keywords, names_in, stored_keywords
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
