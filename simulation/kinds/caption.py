@@ -7,9 +7,8 @@ from zlib import crc32
 
 from annotate.images.copies import display_url
 from annotate.models import Campaign, Response
+from simulation.workers.browser import Item, field_of
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import Item, field_of
-from simulation.workers.words import called, mentions, plural
 from simulation.workers.writers import (
     Honest,
     KeywordLister,
@@ -18,6 +17,9 @@ from simulation.workers.writers import (
     Repeater,
     Sight,
     Writer,
+    called,
+    mentions,
+    plural,
     sights_by_address,
     sights_of,
 )

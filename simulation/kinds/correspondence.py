@@ -9,9 +9,9 @@ from annotate.kinds.correspondence.answers import Correspondences, WordKind, as_
 from annotate.models import Campaign, ObjectClass, Response
 from annotate.queries.images import numbered_boxes
 from corpora.language.tokens import tokens
+from simulation.workers.browser import Item, field_of
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import Item, field_of
-from simulation.workers.words import references
+from simulation.workers.writers import references
 
 AT_RANDOM = "at random"
 # Words that refer to an image as a whole.

@@ -15,8 +15,8 @@ from annotate.kinds.preference.kind import pairs_of
 from annotate.kinds.preference.pairs import Preference
 from annotate.kinds.rating.sources import captions_of
 from annotate.models import Campaign, Response
+from simulation.workers.browser import Item
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import Item
 
 APART, BIAS = 1.0, 0.3
 # From these differences on, a text is slightly better, and much better.

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotate.models import Campaign, Response
+from simulation.workers.browser import Item, field_of
 from simulation.workers.crowd import HONEST, Crew, Hand, Simulated
-from simulation.workers.pages import Item, field_of
-from simulation.workers.words import mentions
 from simulation.workers.writers import (
     Honest,
     Limits,
     Mixer,
     Sight,
     Writer,
+    mentions,
     sights_by_address,
     sights_of,
 )

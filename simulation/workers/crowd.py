@@ -9,8 +9,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from annotate.models import Campaign, Response
-from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from simulation.workers.pages import Item, SiteError, TaskForm
+from simulation.workers.browser import (
+    Accepted,
+    Item,
+    NothingLeft,
+    NotOffered,
+    SiteError,
+    TaskForm,
+    WorkerBrowser,
+)
 
 # A worker stops after this many errors; an answer is given up after this many corrections.
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4

@@ -21,8 +21,7 @@ from bs4 import BeautifulSoup
 from django.core import signing
 
 from hits.pages.task_page.form import SALT
-from simulation.workers.browser import Accepted, WorkerBrowser
-from simulation.workers.pages import TaskForm, field_of
+from simulation.workers.browser import Accepted, TaskForm, WorkerBrowser, field_of
 from tests.hits.marketplace_process import WorkerSession
 from tests.servers import PATIENCE
 

@@ -44,8 +44,8 @@ from hits.services.hit_pages import PAGES_PER_SLOT
 from hits.services.payments import accept_held
 from qualcontrol.models import HeldPayment
 from simulation.checks import Check, check_marketplace
+from simulation.workers.browser import Item, field_of
 from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
-from simulation.workers.pages import Item, field_of
 from tests.databases import database_url
 from tests.factories import UserFactory, make_campaign
 from tests.hits.marketplace_process import ROOT

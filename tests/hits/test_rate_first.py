@@ -19,8 +19,8 @@ from annotate.templatetags.campaigns import show_answer, show_released
 from qualcontrol.models import Assessment
 from qualcontrol.services.releasing import release_campaign
 from simulation.kinds.caption import Captioner
+from simulation.workers.browser import read_form
 from simulation.workers.crowd import filled
-from simulation.workers.pages import read_form
 from simulation.workers.writers import KeywordLister, Limits
 from tests.factories import (
     NOON,

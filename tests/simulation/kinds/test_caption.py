@@ -9,8 +9,8 @@ from django.test import Client
 from annotate.models import Response
 from simulation.kinds import hands_for, judge_of
 from simulation.kinds.caption import is_poor
+from simulation.workers.browser import read_form
 from simulation.workers.crowd import Crew, filled
-from simulation.workers.pages import read_form
 from tests.factories import (
     NOON,
     BoxFactory,

@@ -17,9 +17,8 @@ from simulation.checks import released_links, true_links
 from simulation.kinds import judge_of
 from simulation.kinds.correspondence import NOTHING, Linker, true_meanings
 from simulation.scenes.dataset import HIDDEN, LABELS
-from simulation.workers.pages import Item, SiteError, read_form
-from simulation.workers.words import mentions, references
-from simulation.workers.writers import Honest, Limits, Sight
+from simulation.workers.browser import Item, SiteError, read_form
+from simulation.workers.writers import Honest, Limits, Sight, mentions, references
 from tests.factories import LinkTaskFactory, ResponseFactory
 
 pytestmark = pytest.mark.one_database

@@ -9,8 +9,8 @@ from bs4 import BeautifulSoup
 from corpora.evaluation.comparisons import Vote, ranking
 from simulation.kinds import SIMULATED
 from simulation.kinds.preference import Comparer
+from simulation.workers.browser import Item, read_form
 from simulation.workers.crowd import HONEST, Crew, filled
-from simulation.workers.pages import Item, read_form
 from tests.factories import HitFactory, HitTypeFactory
 from tests.hits.opened_pages import open_page
 from tests.hits.preferences import MODELS, PREFERENCES, compare, make_campaign, respond

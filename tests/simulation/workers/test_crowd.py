@@ -20,9 +20,15 @@ from simulation.kinds import hands_for, judge_of
 from simulation.kinds.caption import CARELESS_WRITERS
 from simulation.kinds.correspondence import Linker
 from simulation.management.commands.simulate_workers import plan_of
-from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
+from simulation.workers.browser import (
+    Accepted,
+    NothingLeft,
+    NotOffered,
+    SiteError,
+    TaskForm,
+    WorkerBrowser,
+)
 from simulation.workers.crowd import Crew, Crowd, Hand, Member, Outcome, Plan, members
-from simulation.workers.pages import SiteError, TaskForm
 from tests.factories import (
     BoxFactory,
     CampaignFactory,

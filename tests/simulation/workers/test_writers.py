@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from corpora.language.text import CaptionRules, problems
 from simulation.kinds.caption import CARELESS_WRITERS, fault, writer_of
 from simulation.scenes.dataset import HIDDEN, LABELS
-from simulation.workers.words import called, mentions, plural, with_article
-from simulation.workers.writers import Honest, Limits, Mixer, Sight
+from simulation.workers.writers import (
+    Honest,
+    Limits,
+    Mixer,
+    Sight,
+    called,
+    mentions,
+    plural,
+    with_article,
+)
 
 RULES = CaptionRules()
 LIMITS = Limits(RULES.least_words, RULES.most_words)
