@@ -1,6 +1,7 @@
 """Pages that publish, pause, finish and sync a campaign, and change a published one: its budget,
 the reward of new HITs, and the share of spot checks."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -103,32 +104,19 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "hits/publish.html", context)
 
 
-@require_POST
-def pause(request: HttpRequest, slug: str) -> HttpResponse:
-    """Pause a campaign, so that it gets no new workers."""
-    return _move(request, slug, lifecycle.pause)
+# What ends the work of a campaign for now, or for good, and is confirmed on a page.
+MOVES: dict[str, Callable[..., None]] = {"pause": lifecycle.pause, "finish": lifecycle.finish}
 
 
-@require_POST
-def finish(request: HttpRequest, slug: str) -> HttpResponse:
-    """Finish a campaign."""
-    return _move(request, slug, lifecycle.finish)
-
-
-@require_safe
-def confirm_pause(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what a pause does."""
-    return _confirm(request, slug, "hits/pause.html")
-
-
-@require_safe
-def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what finishing ends for good."""
-    return _confirm(request, slug, "hits/finish.html")
-
-
-def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
+@require_http_methods(["GET", "HEAD", "POST"])
+def move(request: HttpRequest, slug: str, act: str) -> HttpResponse:
+    """Show what one of MOVES does; on POST, make it and sync the campaign."""
     campaign = campaign_of(request, slug, may=Right.MANAGE)
+    if request.method == "POST":
+        with refusals_shown(request):
+            MOVES[act](campaign=campaign, actor=user_of(request), at=timezone.now())
+            return _sync(request, campaign)
+        return redirect(campaign)
     context = {
         "campaign": campaign,
         "progress": progress(campaign),
@@ -137,15 +125,7 @@ def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
         "open_checks": SpotCheck.objects.of(campaign).open().count(),
         "held": HeldPayment.objects.of(campaign).open().count(),
     }
-    return render(request, template, context)
-
-
-def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
-    campaign = campaign_of(request, slug, may=Right.MANAGE)
-    with refusals_shown(request):
-        service(campaign=campaign, actor=user_of(request), at=timezone.now())
-        return _sync(request, campaign)
-    return redirect(campaign)
+    return render(request, f"hits/{act}.html", context)
 
 
 @require_POST

@@ -273,18 +273,9 @@ def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Accept a held assignment; the next sync pays it."""
-    return _decide_held(request, slug, pk, pays=True)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def refuse(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Reject a held assignment, with a reason that the worker reads."""
-    return _decide_held(request, slug, pk, pays=False)
-
-
-def _decide_held(request: HttpRequest, slug: str, pk: int, *, pays: bool) -> HttpResponse:
+def decide_held(request: HttpRequest, slug: str, pk: int, *, pays: bool) -> HttpResponse:
+    """Accept a held assignment, which the next sync pays, or reject it, with a reason that the
+    worker reads."""
     campaign = campaign_of(request, slug, may=Right.PAY)
     held = get_object_or_404(held_of(campaign), pk=pk)
     form = (AcceptanceForm if pays else RejectionForm)(posted(request))

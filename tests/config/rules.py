@@ -2,7 +2,7 @@
 
 A route without a line in RULES fails in test_rights.py. Add a line with what each verb needs:
 
-    "hits:pause": team(post=MANAGE),
+    "hits:pause": team(get=MANAGE, post=MANAGE),
 
 `team` is for what belongs to a team: members of another one get 404, and members without the right
 403. `members` is for lists of the current team and for forms that create rows. `account` is for
@@ -129,10 +129,8 @@ RULES = {
     "hits:who_is_who": team(get=MANAGE),
     "hits:publish": team(get=MANAGE, post=MANAGE),
     "hits:change": team(get=MANAGE, post=MANAGE),
-    "hits:confirm_pause": team(get=MANAGE),
-    "hits:confirm_finish": team(get=MANAGE),
-    "hits:pause": team(post=MANAGE),
-    "hits:finish": team(post=MANAGE),
+    "hits:pause": team(get=MANAGE, post=MANAGE),
+    "hits:finish": team(get=MANAGE, post=MANAGE),
     "hits:sync": team(post=MANAGE),
     "hits:copy": team(post=MANAGE),
     "hits:edit": team(post=MANAGE),

@@ -218,7 +218,7 @@ def test_the_pages_of_unpaid_work_say_nothing_of_payments(signed_in):
     worker = ResponseFactory(task__campaign=campaign).worker
 
     exclude = f"workers/{worker.pseudonym}/exclude"
-    addresses = ["pause/confirm", "finish/confirm", "change", exclude]
+    addresses = ["pause", "finish", "change", exclude]
     pages = [signed_in.get(f"/campaigns/pilot/{address}/") for address in addresses]
 
     texts = [BeautifulSoup(page.content, "html.parser").main.get_text() for page in pages]
@@ -273,11 +273,12 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
     assert "data-sync-progress" not in page
 
 
-@pytest.mark.parametrize("act", ["pause", "finish", "sync"])
-def test_a_campaign_is_moved_by_a_post_alone(signed_in, act):
+@pytest.mark.parametrize(("act", "status"), [("pause", 200), ("finish", 200), ("sync", 405)])
+def test_a_campaign_is_moved_by_a_post_alone(signed_in, act, status):
     CampaignFactory(slug="pilot")
 
-    assert signed_in.get(f"/campaigns/pilot/{act}/").status_code == 405
+    assert signed_in.get(f"/campaigns/pilot/{act}/").status_code == status
+    assert Campaign.objects.get().status == "RUNNING"
 
 
 def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
@@ -313,7 +314,7 @@ def test_a_surplus_caption_makes_up_for_no_missing_one(signed_in):
         ResponseFactory(task=task)
 
     overview = signed_in.get("/campaigns/kites/").content.decode()
-    finish = signed_in.get("/campaigns/kites/finish/confirm/").content.decode()
+    finish = signed_in.get("/campaigns/kites/finish/").content.decode()
 
     assert "3 <small>of 4 wanted</small>" in overview
     assert "1 <small>of 2</small>" in overview
@@ -365,7 +366,7 @@ def test_finishing_shows_its_consequences_first(signed_in):
     HitFactory(hit_type__campaign=campaign, slots=9, available=7, pending=2)
 
     text = " ".join(
-        BeautifulSoup(signed_in.get("/campaigns/pilot/finish/confirm/").content, "html.parser")
+        BeautifulSoup(signed_in.get("/campaigns/pilot/finish/").content, "html.parser")
         .get_text(" ")
         .split()
     )
@@ -378,7 +379,7 @@ def test_finishing_shows_its_consequences_first(signed_in):
     assert Campaign.objects.get().status == "RUNNING"
 
 
-@pytest.mark.parametrize("page", ["finish/confirm", "pause/confirm", "change"])
+@pytest.mark.parametrize("page", ["finish", "pause", "change"])
 def test_researchers_of_own_people_read_of_task_pages_and_of_no_assignments(signed_in, page):
     CampaignFactory(slug="pilot", tasks=1, config={"workers": {"who": "own"}})
 
@@ -391,7 +392,7 @@ def test_researchers_of_own_people_read_of_task_pages_and_of_no_assignments(sign
 def test_pausing_shows_its_consequences_first(signed_in):
     CampaignFactory(slug="pilot")
 
-    page = signed_in.get("/campaigns/pilot/pause/confirm/").content.decode()
+    page = signed_in.get("/campaigns/pilot/pause/").content.decode()
 
     assert "you can resume the campaign" in page
     assert Campaign.objects.get().status == "RUNNING"
