@@ -139,7 +139,7 @@ class WorkerRisk(models.Model):
         help_text="Of the worker's next check: bad responses removed per check. Negative if no "
         "check is left.",
     )
-    # A list of objects with `sentence` and `effect`, as in `qualcontrol.risk.reasons.Reason`.
+    # A list of objects with `sentence` and `effect`, as in `qualcontrol.risk.model.Reason`.
     reasons: Any = models.JSONField(default=list, blank=True)
     # A decision, not a count: the bad verdicts that existed when a person let the worker continue.
     # The policy takes no action against the worker until there are more.

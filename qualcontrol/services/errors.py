@@ -22,22 +22,6 @@ class AlreadyExcluded(DomainError):
     """The worker is excluded from the campaign already."""
 
 
-class NotExcluded(DomainError):
-    """The worker is not excluded from the campaign."""
-
-
-class AlreadyPaused(DomainError):
-    """The worker is paused already."""
-
-
-class NotPaused(DomainError):
-    """The worker is not paused."""
-
-
-class NothingProposed(DomainError):
-    """There is no open proposal to exclude the worker."""
-
-
 class NothingToTakeBack(DomainError):
     """There is no verdict that could be taken back or changed."""
 
@@ -51,11 +35,7 @@ class CannotAppeal(DomainError):
 
 
 class AlreadyDecided(DomainError):
-    """The payment is decided already."""
-
-
-class AlreadyAnswered(DomainError):
-    """The appeal is answered already."""
+    """Somebody has decided this already, or there is nothing to decide."""
 
 
 class CannotAsk(DomainError):

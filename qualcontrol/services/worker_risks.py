@@ -18,9 +18,8 @@ from annotate.models import Campaign
 from qualcontrol.flags.flag import label_of
 from qualcontrol.models import Assessment, LearnedValues, Verdict, WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
-from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
+from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit, reasons
 from qualcontrol.risk.ranking import CheckRanking
-from qualcontrol.risk.reasons import reasons
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]

@@ -12,8 +12,15 @@ from scipy.special import ndtr
 
 from qualcontrol.flags.flag import label_of
 from qualcontrol.risk.hypotheses import BLOCK_STARTS, FAMILIES, NORMAL_AT, NORMAL_BELOW, block_of
-from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Group, WorkerEstimate, fit
-from qualcontrol.risk.reasons import reasons
+from qualcontrol.risk.model import (
+    CERTAINTY,
+    LEAST_BAD_VERDICTS,
+    Crowd,
+    Group,
+    WorkerEstimate,
+    fit,
+    reasons,
+)
 
 WORKER = 0
 # Forty others, of whose responses one in fifty is flagged.
