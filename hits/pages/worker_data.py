@@ -4,8 +4,6 @@ A worker may have worked for several teams, so these pages are for operators onl
 and never part of an address.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django import forms
@@ -25,22 +23,14 @@ from hits.queries.worker_data import data_of
 from hits.services.accounts import worker_named
 from hits.services.worker_data import erase_worker, obstacle_to_erasure, preview_erasure
 
-View = Callable[..., HttpResponse]
 
-
-def operator_required(view: View) -> View:
-    """Refuse everybody but operators (superusers) with 403."""
-
-    @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
-        if not user_of(request).is_superuser:
-            raise PermissionDenied(
-                "Only operators of this site see the data of one worker, because a worker may have "
-                "worked for several teams."
-            )
-        return view(request, *args, **values)
-
-    return checked
+def _require_operator(request: HttpRequest) -> None:
+    """Raise PermissionDenied for everybody but operators (superusers)."""
+    if not user_of(request).is_superuser:
+        raise PermissionDenied(
+            "Only operators of this site see the data of one worker, because a worker may have "
+            "worked for several teams."
+        )
 
 
 class FindForm(forms.Form):
@@ -73,9 +63,9 @@ class EraseForm(forms.Form):
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@operator_required
 def find(request: HttpRequest) -> HttpResponse:
     """Find a worker by id or pseudonym."""
+    _require_operator(request)
     form = FindForm(posted(request))
     if form.is_valid():
         with refusals_in(form, "name"):
@@ -87,9 +77,9 @@ def find(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@operator_required
 def worker_data(request: HttpRequest, pseudonym: str) -> HttpResponse:
     """Show what is stored about a worker and what erasing changes; erase it on POST."""
+    _require_operator(request)
     worker = get_object_or_404(Worker, pseudonym=pseudonym)
     form = EraseForm(worker, posted(request))
     if form.is_valid():
@@ -109,9 +99,9 @@ def worker_data(request: HttpRequest, pseudonym: str) -> HttpResponse:
 
 @never_cache
 @require_safe
-@operator_required
-def download(_request: HttpRequest, pseudonym: str) -> HttpResponse:
+def download(request: HttpRequest, pseudonym: str) -> HttpResponse:
     """Everything stored about a worker, as a JSON file."""
+    _require_operator(request)
     worker = get_object_or_404(Worker, pseudonym=pseudonym)
     return JsonResponse(
         data_of(worker),
