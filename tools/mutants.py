@@ -38,7 +38,7 @@ PARTS = {
         ["hits/services/claims.py"],
         [
             "tests/hits/services/test_claims.py",
-            "tests/hits/services/test_claims_given_back.py",
+            "tests/hits/services/test_task_pages.py",
             "tests/hits/test_priming_by_response.py",
         ],
     ),
