@@ -23,6 +23,8 @@ from hits.mturk.endpoints import endpoint_of
 from hits.mturk.replies import Count, Reply, Text
 
 TIMEOUT_SECONDS = 20
+# The statuses by which a server says that it knows no such addresses or calls.
+NOT_THERE = {404, 405, 501}
 # The largest share that a marketplace takes.
 MOST_SHARE = 1_000_000
 Link = Annotated[str, Field(strict=True, pattern=r"^https?://[!-~]+$", max_length=1000)]
@@ -224,17 +226,17 @@ def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:
     except BotoCoreError as error:
         raise MarketplaceError(f"The marketplace at {url} did not answer.", NO_ANSWER) from error
     except (ValueError, RecursionError) as error:
-        # Such as the page of a proxy. 501 says that the server knows no such calls.
-        if answer.status_code >= 500 and answer.status_code != 501:
-            raise MarketplaceError(
-                f"The marketplace at {url} failed (status {answer.status_code})."
-            ) from error
-        raise NoPeople(f"The marketplace has no groups of people at {url}.") from error
+        if answer.status_code in NOT_THERE:
+            raise NoPeople(f"The marketplace has no groups of people at {url}.") from error
+        # Such as the page of a proxy.
+        raise MarketplaceError(
+            f"The marketplace at {url} failed (status {answer.status_code})."
+        ) from error
     if answer.status_code < 300:
         return given
     problem = given if isinstance(given, dict) else {}
     message = replies.storable(str(problem.get("error", f"status {answer.status_code}")))[:500]
     if field := problem.get("field"):
         raise GroupFieldRefused(message, str(field))
-    kind = NoPeople if answer.status_code in {404, 405} else MarketplaceError
+    kind = NoPeople if answer.status_code in NOT_THERE else MarketplaceError
     raise kind(f"The marketplace refused: {message}", is_refusal=True)

@@ -167,24 +167,28 @@ def test_a_marketplace_without_these_addresses_is_no_problem(campaign, mia, monk
     assert withdrawn() == []
 
 
-class Failing(BaseHTTPRequestHandler):
-    """A proxy whose server does not answer."""
+class Proxy(BaseHTTPRequestHandler):
+    """A proxy that answers with a page of its own."""
+
+    status = 502
 
     def do_PUT(self) -> None:
-        self.send_response(502)
+        self.send_response(self.status)
         self.end_headers()
-        self.wfile.write(b"<h1>Bad gateway</h1>")
+        self.wfile.write(b"<h1>Not now</h1>")
 
     def log_message(self, *_: object) -> None:
         pass
 
 
-def test_a_proxy_that_fails_is_no_marketplace_without_these_addresses(campaign, monkeypatch):
-    with HTTPServer(("127.0.0.1", 0), Failing) as server:
+@pytest.mark.parametrize("status", [200, 403, 429, 502])
+def test_a_proxys_page_is_no_marketplace_without_these_addresses(campaign, monkeypatch, status):
+    monkeypatch.setattr(Proxy, "status", status)
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
         failing = Endpoint("local", f"http://127.0.0.1:{server.server_port}", (), ())
         monkeypatch.setattr(people, "endpoint_of", lambda _: failing)
         Thread(target=server.handle_request).start()
-        with pytest.raises(MarketplaceError, match="status 502") as raised:
+        with pytest.raises(MarketplaceError, match=f"status {status}") as raised:
             people.describe(campaign, "3HITTYPE")
 
     assert not isinstance(raised.value, people.NoPeople)
