@@ -22,6 +22,7 @@ from lxml import etree
 
 from marketplace.errors import QuestionRefused
 from marketplace.questions import xml
+from shared.once import FIELD
 
 logger = logging.getLogger(__name__)
 
@@ -198,6 +199,8 @@ _CLEANER = nh3.Cleaner(
 
 # Each check takes a limited time. This limits the time for a whole form.
 MOST_PATTERNS = 50
+# Hidden fields of the pages that show forms.
+OF_PAGES = {"assignmentId", "csrfmiddlewaretoken", FIELD}
 _NUMBER = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE
 )
@@ -272,11 +275,18 @@ def parse_form(root: etree._Element) -> list[Block | Field]:
             parts.extend(blocks(element))
         else:
             parts.append(_field(element))
-    identifiers = [part.identifier for part in parts if isinstance(part, Field)]
+    fields = [part for part in parts if isinstance(part, Field)]
+    identifiers = [field.identifier for field in fields]
     if not identifiers:
         raise QuestionRefused("A form needs a Question.")
     if len(set(identifiers)) != len(identifiers):
         raise QuestionRefused("Every QuestionIdentifier of a form must be different.")
+    others = {field.other.identifier for field in fields if field.other is not None}
+    if taken := (OF_PAGES | others).intersection(identifiers):
+        raise QuestionRefused(
+            f'The QuestionIdentifier "{min(taken)}" is the name of another field of the page. '
+            "Choose another one."
+        )
     return parts
 
 

@@ -258,6 +258,14 @@ def test_another_answer_is_checked_as_a_text_is(entered, problem):
     assert (problem in told) if problem else not told
 
 
+@pytest.mark.parametrize("name", ["animal.other", "assignmentId", "form_key"])
+def test_a_question_with_the_name_of_another_field_of_the_page_is_refused(name):
+    text = question(name, "<FreeTextAnswer/>")
+
+    with pytest.raises(QuestionRefused, match=f'"{name}" is the name of another field'):
+        parse_question(form(OTHER + text))
+
+
 @pytest.mark.parametrize(
     ("entered", "chosen"),
     [("bird", [("SelectionIdentifier", "cat")]), ("fox", None)],
