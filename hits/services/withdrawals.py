@@ -12,7 +12,7 @@ from annotate.models import Response
 from annotate.queries.releases import releases_with
 from corpora.reading.entries import open_entries
 from corpora.reading.files import MalformedFile
-from hits.models import Assignment, WorkerAccount
+from hits.models import Assignment, TaskPage, WorkerAccount
 from hits.services.accounts import ERASED, stored_ids
 from qualcontrol.services.withdrawals import withdraw_responses
 
@@ -23,11 +23,13 @@ COLUMNS = ("worker_id", "assignment_id")
 class WithdrawalReport:
     """What an import changed: numbers of responses, and of withdrawn responses by release.
 
-    `unknown` counts assignments that this site does not have.
+    `waiting` counts assignments that were answered here and that no sync has read yet, `unknown`
+    others that this site does not have.
     """
 
     withdrawn: int = 0
     known_before: int = 0
+    waiting: int = 0
     unknown: int = 0
     campaigns: set[str] = field(default_factory=set)
     releases: dict[str, int] = field(default_factory=dict)
@@ -54,9 +56,13 @@ def withdraw_work(
     for worker_id, assignment_ids in listed.items():
         rows = Assignment.objects.all() if among is None else among
         assignments = _assignments(worker_id, rows.filter(assignment_id__in=assignment_ids))
-        report.unknown += (
-            len(assignment_ids) - assignments.values("assignment_id").distinct().count()
+        missing = {*assignment_ids} - {*assignments.values_list("assignment_id", flat=True)}
+        pages = TaskPage.objects.answered().filter(
+            marketplace_id=worker_id, assignment_id__in=missing
         )
+        waiting = pages.values("assignment_id").distinct().count()
+        report.waiting += waiting
+        report.unknown += len(missing) - waiting
         for account in WorkerAccount.objects.filter(
             pk__in=assignments.values("account")
         ).select_related("worker"):

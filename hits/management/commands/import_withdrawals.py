@@ -34,6 +34,11 @@ def told(report: WithdrawalReport) -> list[str]:
         lines.append(f"Tasks of these campaigns need more: {', '.join(sorted(report.campaigns))}.")
     if report.known_before:
         lines.append(f"{counted(report.known_before, 'response')} had been withdrawn before.")
+    if report.waiting:
+        lines.append(
+            f"{counted(report.waiting, 'assignment')} answered here, but not read from the "
+            "marketplace yet. Run `sync`, then import the file again."
+        )
     if report.unknown:
         lines.append(
             f"{counted(report.unknown, 'assignment')} not known here. Run `sync`, then import the "

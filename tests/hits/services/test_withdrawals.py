@@ -29,6 +29,7 @@ from tests.factories import (
     ResponseFactory,
     SelectionFactory,
     TaskFactory,
+    TaskPageFactory,
     UserFactory,
     WorkerAccountFactory,
 )
@@ -210,6 +211,18 @@ def test_an_id_of_another_worker_or_requester_changes_nothing(tmp_path, task):
 
     assert "2 assignments not known here." in said
     assert not Response.objects.exclude(withdrawn_at=None).exists()
+
+
+def test_work_that_no_sync_has_read_is_named_apart_and_the_rest_is_withdrawn(tmp_path, task):
+    gone, page = response_of(task), TaskPageFactory(answered_at=NOON)
+    TaskPageFactory(assignment_id="OPENED", marketplace_id="A2")
+    waiting = f"{page.marketplace_id},{page.assignment_id},"
+
+    said = run(file_of(tmp_path, waiting, line_of(gone), "A2,OPENED,"))
+
+    assert "1 response withdrawn." in said
+    assert "1 assignment answered here, but not read from the marketplace yet." in said
+    assert "1 assignment not known here." in said
 
 
 def digest_instead_of_id(account):
