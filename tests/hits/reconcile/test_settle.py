@@ -331,6 +331,14 @@ def test_bonuses_end_when_the_time_of_payments_is_over(campaign):
     assert Bonus.objects.unsent().count() == 3
 
 
+def test_a_sync_that_may_pay_for_one_says_that_more_are_due(campaign):
+    first = reconcile(campaign, at_most=1)
+    rest = reconcile(campaign, at_most=5)
+
+    assert (first.approved, first.has_more_to_pay) == (1, True)
+    assert (rest.approved, rest.has_more_to_pay) == (2, False)
+
+
 def test_a_sync_sends_the_bonuses_of_its_campaign_alone(campaign):
     plan_thanks(campaign)
 
