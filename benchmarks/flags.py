@@ -2,18 +2,23 @@
 
 They are measured on real captions of nocaps and COCO: as they are, and with the captions of one
 worker in six spoiled with one failure pattern. Files with a model's captions of COCO's images, in
-COCO's results form or as JSON lines, are measured as the captions of workers who submit them. No
-such file is part of this repository.
+COCO's results form or as JSON lines, are measured as the captions of workers who submit them.
+
+With `--paragraphs`, real long captions are measured: JSON lines, a line an image, such as those
+of ImageInWords (Garg et al. 2024), in which a text of DOCCI (Onoe et al. 2024) has the key DOCCI,
+one of ImageInWords' people IIW, and their descriptions of single objects are the list `objects`. No
+file is part of this repository.
 """
 
 import argparse
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.campaign_files import parse_config
@@ -22,9 +27,25 @@ from benchmarks.harness import Line, Report, main
 from corpora.language.english import mean_similarities, words
 from qualcontrol.flags import Flag, Neighbour, codes, image_flags, lasting_flags
 from qualcontrol.flags.copies import KEY_HOLDS, LATEST, Found, most_shared
+from qualcontrol.flags.writing import writing_flags
 
 # Captions of a model that one worker submits; median of words from which they are paragraphs.
 OF_A_WORKER, LONG = 100, 40
+PEOPLE, MACHINE = ("DOCCI", "IIW"), "IIW-P5B"
+LEAST, MOST = 100, 200
+# Those to whom the paragraphs are dealt.
+FEW_WORKERS = 40
+Row = dict[str, Any]
+
+
+def _config(preset: str = "nocaps", **captions: int) -> CampaignConfig:
+    return parse_config(
+        {"name": "flags", "preset": preset, "selection": "flags", "budget": "1"}
+        | ({"captions": captions} if captions else {})
+    )
+
+
+PARAGRAPHS = _config("docci", least_words=1, most_words=1500)
 
 
 class InMemory:
@@ -82,11 +103,14 @@ def codes_of_captions(
 
 def measure(options: argparse.Namespace) -> Report:
     report = Report()
-    if not options.files:
+    if options.paragraphs:
+        _add_paragraphs(report, options.paragraphs, random.Random(options.seed))
+    elif not options.files:
         for source in ("nocaps", "coco"):
             _add_rates(report, source, seed=options.seed)
-    for path in options.files:
-        _add_model(report, path, seed=options.seed)
+    else:
+        for path in options.files:
+            _add_model(report, path, seed=options.seed)
     return report
 
 
@@ -161,13 +185,97 @@ def _rounded(rates: Counter[str]) -> dict[str, float]:
     return {code: round(rate, 5) for code, rate in sorted(rates.items())}
 
 
-def _config(preset: str = "nocaps") -> CampaignConfig:
-    return parse_config({"name": "flags", "preset": preset, "selection": "flags", "budget": "1"})
+def _add_paragraphs(report: Report, paths: Sequence[Path], rng: random.Random) -> None:
+    """Add the rates in paragraphs of people and of a model, good and spoiled."""
+    rows = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+    good = [text for row in rows for text in _of(row, PEOPLE) if _is_long(text)]
+    report.lines.append(Line("texts by people of 100 to 200 words", f"{len(good)}"))
+    _add_shares(report, "good", [codes for codes in _alone(good, rng)])
+    _add_shares(report, "machine", [_written(row[MACHINE]) for row in rows if row.get(MACHINE)])
+    _add_shares(report, "shuffled", [_written(_shuffled(text, rng)) for text in good])
+    for name, share in (("a tenth replaced", 0.1), ("a fifth replaced", 0.2)):
+        copies = [_replaced(text, share, good, rng) for text in good]
+        _add_shares(report, name, list(_alone([*good, *copies], rng))[len(good) :])
+    _add_shares(report, "frames", list(_alone(_frames(good[0], good, rng), None))[3:])
+    _add_groups(report, [group for row in rows if len(group := _group(row)) == 3], rng)
+
+
+def _of(row: Row, keys: Sequence[str]) -> Iterator[str]:
+    return (row[key] for key in keys if row.get(key))
+
+
+def _is_long(text: str) -> bool:
+    return LEAST <= len(words(text)) <= MOST
+
+
+def _group(row: Row) -> list[str]:
+    """Three texts about one image: by a person, by a model, and what people said of its objects."""
+    objects = " ".join(box["description"] for box in row.get("objects", ()))
+    texts = [*_of(row, ("IIW", MACHINE)), objects]
+    return [text for text in texts if len(words(text)) >= LONG]
+
+
+def _written(text: str) -> list[str]:
+    return [flag.code for flag in writing_flags(text, PARAGRAPHS)]
+
+
+def _alone(texts: Sequence[str], rng: random.Random | None) -> Iterator[tuple[str, ...]]:
+    """The codes of texts about different images, dealt to workers at random, or all by one."""
+    workers = [rng.randrange(FEW_WORKERS) if rng else 0 for _ in texts]
+    rows = [
+        (worker, image, text)
+        for image, (worker, text) in enumerate(zip(workers, texts, strict=True))
+    ]
+    yield from codes_of_captions(rows, PARAGRAPHS)
+
+
+def _shuffled(text: str, rng: random.Random) -> str:
+    return " ".join(rng.sample(text.split(), len(text.split())))
+
+
+def _replaced(text: str, share: float, pool: Sequence[str], rng: random.Random) -> str:
+    """The text with a share of its words replaced by those of another one."""
+    own, other = text.split(), rng.choice(pool).split()
+    return " ".join(rng.choice(other) if rng.random() < share else word for word in own)
+
+
+def _frames(frame: str, pool: Sequence[str], rng: random.Random) -> list[str]:
+    """The same text for many images, each time with a third of its words replaced."""
+    return [_replaced(frame, 1 / 3, pool, rng) for _ in range(100)]
+
+
+def _add_groups(report: Report, groups: Sequence[list[str]], rng: random.Random) -> None:
+    """Add the flags that compare: of the texts of an image, and of one from another image."""
+    good, strange = [], []
+    for place, group in enumerate(groups):
+        good += _compared(group)
+        other = groups[(place + rng.randrange(1, len(groups))) % len(groups)]
+        for number in range(len(group)):
+            mixed = [*group[:number], other[number], *group[number + 1 :]]
+            strange.append(_compared(mixed)[number])
+    _add_shares(report, "of the same image", good)
+    _add_shares(report, "of another image", strange)
+
+
+def _compared(texts: Sequence[str]) -> list[list[str]]:
+    flags_of_texts = image_flags(mean_similarities(texts), texts, PARAGRAPHS)
+    return [[flag.code for flag in flags] for flags in flags_of_texts]
+
+
+def _add_shares(report: Report, name: str, flagged: Sequence[Sequence[str]]) -> None:
+    counts = Counter(code for codes in flagged for code in codes)
+    counts["any flag"] = sum(bool(codes) for codes in flagged)
+    shares = {code: round(count / len(flagged), 4) for code, count in sorted(counts.items())}
+    report.lines += [Line(f"{name}: {code}", f"{share:.1%}") for code, share in shares.items()]
+    report.figures[name] = {"texts": len(flagged), **shares}
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", type=Path, help="files with models' captions, measured in place of ours"
+    )
+    parser.add_argument(
+        "--paragraphs", nargs="+", type=Path, metavar="FILE", help="files of ImageInWords"
     )
     parser.add_argument("--seed", type=int, default=1, help="draws the crowds (default: 1)")
 
