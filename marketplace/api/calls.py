@@ -123,14 +123,17 @@ def listed_by(at: datetime) -> dict[str, datetime]:
     return {"created_at__lte": at - lag} if lag else {}
 
 
-def page_of(
+def listing(
     call: Call,
     rows: QuerySet[Row],
     *filters: object,
+    name: str,
+    shape: Callable[[Row], Any],
     newest_first: bool = False,
     first: Sequence[Row] = (),
-) -> tuple[list[Row], dict[str, Any]]:
-    """One page of rows, and the response's members with the token of the next page.
+) -> dict[str, Any]:
+    """The response of a List operation: one page of rows, converted by `shape`, under `name`, and
+    the token of the next page.
 
     A token of another operation, requester or values of `filters` raises RequestError. As clients
     expect, every page with rows has a token, and the empty page at the end has none. Rows in
@@ -146,24 +149,10 @@ def page_of(
     size = call.params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
     page = head[:size]
     page += rows.order_by("-pk" if newest_first else "pk")[: size - len(page)]
-    members: dict[str, Any] = {"NumResults": len(page)}
+    answer: dict[str, Any] = {name: [shape(row) for row in page], "NumResults": len(page)}
     if page:
-        members["NextToken"] = _signer.sign_object([page[-1].pk, about])
-    return page, members
-
-
-def listing(
-    call: Call,
-    rows: QuerySet[Row],
-    *filters: object,
-    name: str,
-    shape: Callable[[Row], dict[str, Any]],
-    newest_first: bool = False,
-    first: Sequence[Row] = (),
-) -> dict[str, Any]:
-    """The response of a List operation: the rows of a page, converted by `shape`, under `name`."""
-    page, members = page_of(call, rows, *filters, newest_first=newest_first, first=first)
-    return {name: [shape(row) for row in page], **members}
+        answer["NextToken"] = _signer.sign_object([page[-1].pk, about])
+    return answer
 
 
 def _read(token: str, about: str) -> int:

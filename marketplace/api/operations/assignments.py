@@ -10,7 +10,6 @@ from marketplace.api.calls import (
     find_worker,
     listing,
     operation,
-    page_of,
 )
 from marketplace.api.shapes import assignment_shape, bonus_shape, hit_shape
 from marketplace.errors import DomainError
@@ -77,10 +76,11 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
     reports: dict[str, dict[str, list[Any]]] = {level: {} for level in levels}
     if call.params.get("RetrieveResults", True):
         results = hit.review_results.filter(level__in=levels)
-        rows, members = page_of(call, results, hit.pk, *sorted(set(levels)))
-        answer.update({name: value for name, value in members.items() if name == "NextToken"})
-        for result in rows:
+        filters = (hit.pk, *sorted(set(levels)))
+        page = listing(call, results, *filters, name="rows", shape=lambda result: result)
+        for result in page["rows"]:
             reports[result.level].setdefault("ReviewResults", []).append(_result_shape(result))
+        answer["NextToken"] = page.get("NextToken")
     # There are few actions, so the first page contains all of them.
     if call.params.get("RetrieveActions", True) and "NextToken" not in call.params:
         for action in hit.review_actions.filter(level__in=levels).order_by("pk"):
