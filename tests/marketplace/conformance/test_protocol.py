@@ -102,22 +102,16 @@ def test_requesters_see_nothing_of_each_other(marketplace):
     assert other.list_hits()["HITs"] == []
 
 
-def test_a_wrong_secret_is_refused(marketplace):
-    client = marketplace.client(marketplace.keys()["access_key"], "wrong")
+@pytest.mark.parametrize(
+    ("key", "code"), [("", "InvalidSignatureException"), ("AKIAU", "UnrecognizedClientException")]
+)
+def test_a_wrong_secret_or_an_unknown_access_key_is_refused(marketplace, key, code):
+    client = marketplace.client(key or marketplace.keys()["access_key"], "wrong")
 
     with pytest.raises(ClientError) as error:
         client.get_account_balance()
 
-    assert error.value.response["Error"]["Code"] == "InvalidSignatureException"
-
-
-def test_an_unknown_access_key_is_refused(marketplace):
-    client = marketplace.client("AKIAUNKNOWN", "wrong")
-
-    with pytest.raises(ClientError) as error:
-        client.get_account_balance()
-
-    assert error.value.response["Error"]["Code"] == "UnrecognizedClientException"
+    assert error.value.response["Error"]["Code"] == code
 
 
 def test_access_errors_have_the_services_own_codes_too(marketplace):

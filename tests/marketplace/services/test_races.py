@@ -436,33 +436,24 @@ def test_a_bonus_does_not_wait_for_who_holds_its_hit(paid_beside):
 
 
 @needs_row_locks
-def test_a_hit_whose_type_changes_meanwhile_is_extended():
+@pytest.mark.parametrize(
+    ("act", "found"),
+    [
+        (lambda hit: hits.add_assignments(hit=hit, count=1, at=NOON), (None, 2, False)),
+        (lambda hit: sweep(at=hit.expires_at), (1, 1, True)),
+    ],
+    ids=["is extended", "expires"],
+)
+def test_a_hit_whose_type_changes_meanwhile(act, found):
     requester = make_requester()
     hit = make_hit(make_hit_type(requester))
     dearer = make_hit_type(requester, reward=Decimal("0.50"))
 
-    while_open(
-        lambda: hits.change_type(hit=hit, hit_type=dearer, at=NOON),
-        lambda: hits.add_assignments(hit=hit, count=1, at=NOON),
-    )
+    done = while_open(lambda: hits.change_type(hit=hit, hit_type=dearer, at=NOON), lambda: act(hit))
 
     check_books(hit)
-    assert (hit.hit_type, hit.max_assignments) == (dearer, 2)
-
-
-@needs_row_locks
-def test_a_hit_whose_type_changes_meanwhile_expires():
-    requester = make_requester()
-    hit = make_hit(make_hit_type(requester))
-    dearer = make_hit_type(requester, reward=Decimal("0.50"))
-
-    swept = while_open(
-        lambda: hits.change_type(hit=hit, hit_type=dearer, at=NOON),
-        lambda: sweep(at=hit.expires_at),
-    )
-
-    check_books(hit)
-    assert (swept, hit.hit_type, hit.is_expired) == (1, dearer, True)
+    assert hit.hit_type == dearer
+    assert (done, hit.max_assignments, hit.is_expired) == found
 
 
 @needs_row_locks

@@ -119,6 +119,22 @@ def test_a_participant_who_works_before_there_is_a_draft_at_the_panel_is_paid_by
     assert money.balances() == {worker.pk: Decimal("1.00")}
 
 
+def check_only_the_reward_is_paid(world, panel_study, participant) -> None:
+    """Take a place, do the rest, and be approved by a person, who reads of the payout."""
+    client, submission = arrive(world, panel_study, participant)
+    work(client, panel_study.study, hits=1)
+    go_back(world, client, panel_study.study, submission)
+    approve_all(panel_study)
+    run(panel_study, times=4)
+    assert submission.status == "AWAITING REVIEW"
+    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
+    submissions.approve_by_hand(
+        submission=PanelSubmission.objects.get(), panel=prolific(), at=clock.now()
+    )
+    run(panel_study, times=4)
+    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+
+
 def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(
     world, panel_api
 ):
@@ -132,19 +148,7 @@ def test_a_participant_who_was_paid_by_a_payout_is_not_paid_again_through_the_pa
     money.pay_out(at=clock.now())
 
     publish(panel_study)
-    client, submission = arrive(world, panel_study, participant)
-    work(client, panel_study.study, hits=1)
-    go_back(world, client, panel_study.study, submission)
-    approve_all(panel_study)
-    run(panel_study, times=4)
-
-    assert submission.status == "AWAITING REVIEW"
-    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
-    submissions.approve_by_hand(
-        submission=PanelSubmission.objects.get(), panel=prolific(), at=clock.now()
-    )
-    run(panel_study, times=4)
-    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+    check_only_the_reward_is_paid(world, panel_study, participant)
     # What they do elsewhere is paid whole.
     paid_by_hand(worker)
     assert money.balances() == {worker.pk: Decimal("5.00")}
@@ -196,19 +200,7 @@ def test_a_participant_who_takes_a_place_after_a_payout_is_not_paid_again(world,
     run(panel_study)
     money.pay_out(at=clock.now())
 
-    client, submission = arrive(world, panel_study, participant)
-    work(client, panel_study.study, hits=1)
-    go_back(world, client, panel_study.study, submission)
-    approve_all(panel_study)
-    run(panel_study, times=4)
-
-    assert submission.status == "AWAITING REVIEW"
-    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
-    submissions.approve_by_hand(
-        submission=PanelSubmission.objects.get(), panel=prolific(), at=clock.now()
-    )
-    run(panel_study, times=4)
-    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+    check_only_the_reward_is_paid(world, panel_study, participant)
     assert money.balances() == {}
 
 
