@@ -110,25 +110,14 @@ def _note(panel_study: PanelStudy, problems: list[str], read_at: datetime | None
         logger.warning("A round of %s had a problem.", panel_study.reference)
 
 
-def read_soon(*, study_id: str, at: datetime) -> int:
-    """Let the next round read this study at once; return how many studies that concerns."""
-    later = PanelStudy.objects.filter(external_id=study_id)
-    later.filter(read_next_at__gt=at).update(read_next_at=at)
-    return later.count()
-
-
 def note_hook(*, resource: str, at: datetime) -> None:
     """A hook says that a study or a submission has changed, maybe one that is not known yet."""
     soon = at + HOOKS_GATHERED
-    if resource and read_soon(study_id=resource, at=soon):
-        return
+    known = PanelStudy.objects.exclude(external_id="")
     submissions = PanelSubmission.objects.filter(external_id=resource)
-    of_submission = submissions.values_list("panel_study__external_id", flat=True).first()
-    if of_submission:
-        read_soon(study_id=of_submission, at=soon)
-        return
-    everything = PanelStudy.objects.exclude(external_id="")
-    everything.filter(read_next_at__gt=soon).update(read_next_at=soon)
+    named = known.filter(Q(external_id=resource) | Q(pk__in=submissions.values("panel_study")))
+    due = named if named.exists() else known
+    due.filter(read_next_at__gt=soon).update(read_next_at=soon)
 
 
 def open_questions(panel_study: PanelStudy) -> int:

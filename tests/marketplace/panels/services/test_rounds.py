@@ -103,8 +103,8 @@ def test_a_round_takes_a_study_once_when_it_is_due(world, panel_api, settings):
     at = clock.now()
     assert rounds.follow(at=at) == 1
     assert rounds.follow(at=at) == 0
-    rounds.read_soon(study_id=panel_study.external_id, at=at)
-    assert rounds.follow(at=at) == 1
+    rounds.note_hook(resource=panel_study.external_id, at=at)
+    assert rounds.follow(at=at + rounds.HOOKS_GATHERED) == 1
 
 
 def test_a_study_is_read_whose_next_time_a_clock_set_while_it_was_ahead(world, panel_api, settings):
