@@ -21,8 +21,7 @@ _INVITATION_SALT = "marketplace.invitation"
 
 def sign_in_url(worker: Worker) -> str:
     """A new link that signs the worker in."""
-    token = signing.dumps([worker.public_id, worker.sign_in_number], salt=_SIGN_IN_SALT)
-    return settings.MARKETPLACE_URL + reverse("sign_in_by_link", args=[token])
+    return _url("sign_in_by_link", [worker.public_id, worker.sign_in_number], _SIGN_IN_SALT)
 
 
 def worker_of_link(token: str) -> Worker:
@@ -40,8 +39,7 @@ def worker_of_link(token: str) -> Worker:
 
 def invitation_url(invitation: Invitation) -> str:
     """The link with which an account can be created."""
-    token = signing.dumps(invitation.pk, salt=_INVITATION_SALT)
-    return settings.MARKETPLACE_URL + reverse("invitation", args=[token])
+    return _url("invitation", invitation.pk, _INVITATION_SALT)
 
 
 def invitation_of_link(token: str) -> int:

@@ -266,7 +266,8 @@ def undecided() -> QuerySet[Participation]:
 
 def obstacle_to_erasure(worker: Worker) -> str:
     """Why a panel still needs the worker's account; empty if none does."""
-    if not is_awaited(worker):
+    mine = participations_by_panel().filter(worker=worker)
+    if not any(map(_is_open, mine.select_related("study", "worker"))):
         return ""
     return (
         f"A panel has not decided on or not paid all that {worker} did in its studies yet. "
@@ -274,13 +275,8 @@ def obstacle_to_erasure(worker: Worker) -> str:
     )
 
 
-def is_awaited(worker: Worker) -> bool:
-    """Whether a panel has yet to decide on the worker's submissions, or to pay for them."""
-    mine = participations_by_panel().filter(worker=worker)
-    return any(map(_is_open, mine.select_related("study", "worker")))
-
-
 def _is_open(participation: Participation) -> bool:
+    """Whether a panel has yet to decide on the participant's submission, or to pay for it."""
     submissions = participation.panel_submissions.order_by("pk")
     if submissions.exclude(status__in=ENDED).exists():
         return True
