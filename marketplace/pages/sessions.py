@@ -37,14 +37,8 @@ class Scope:
     worker: Worker
     participation: Participation | None = None
 
-    @property
-    def assignments(self) -> QuerySet[Assignment]:
-        if self.participation is not None:
-            return self.participation.assignments()
-        return self.worker.assignments.all()
-
     def owns(self, assignment: Assignment) -> bool:
-        """Whether the assignment is among `assignments`."""
+        """Whether the assignment is the worker's, or one of the study."""
         if self.participation is not None:
             return self.participation.assignments().filter(pk=assignment.pk).exists()
         return assignment.worker_id == self.worker.pk
@@ -135,7 +129,7 @@ def session(request: HttpRequest) -> dict[str, Any]:
         # Not called here, so only templates that show them run the queries.
         return {
             "home": home_of(worker),
-            "unread_messages": partial(_unread_messages, worker),
+            "unread_messages": worker.messages.filter(read_at=None).count,
             "is_lost_without_session": partial(is_lost_without_session, worker),
         }
     return {"home": Home(reverse("groups"), "Start page")}
@@ -155,10 +149,6 @@ def home_of(worker: Worker) -> Home:
     if worker.is_member:
         return Home(reverse("people_home"), _("Your tasks"))
     return Home(reverse("groups"), "All HITs")
-
-
-def _unread_messages(worker: Worker) -> int:
-    return worker.messages.filter(read_at=None).count()
 
 
 ENGLISH = "en"
