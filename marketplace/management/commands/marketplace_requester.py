@@ -1,7 +1,8 @@
 """The command that creates a requester or shows their keys."""
 
 import json
-from decimal import Decimal, InvalidOperation
+from argparse import ArgumentTypeError
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -10,17 +11,14 @@ from django.core.management.base import CommandError, CommandParser
 from marketplace import clock
 from marketplace.management.base import DomainCommand
 from marketplace.services.operators import get_or_create_requester
+from shared.number_fields import dollars
 
 
-def dollars(text: str) -> Decimal:
-    """An amount of money; raises ValueError for anything else."""
-    try:
-        amount = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError(f"{text!r} is no amount of money") from error
-    is_possible = amount.is_finite() and 0 <= amount < 10**12
-    if not is_possible or amount != round(amount, 2):
-        raise ValueError(f"{text!r} is no amount of money")
+def balance(text: str) -> Decimal:
+    """The type of an option: dollars and cents, from 0 on."""
+    amount = dollars(text)
+    if not 0 <= amount < 10**12 or amount != round(amount, 2):
+        raise ArgumentTypeError(f"{text} is no balance in dollars and cents")
     return amount
 
 
@@ -31,7 +29,7 @@ class Command(DomainCommand):
         parser.add_argument("name", help="name of the requester, as workers see it")
         parser.add_argument(
             "--balance",
-            type=dollars,
+            type=balance,
             help="set the available balance, in dollars "
             f"(a new requester has {settings.MTURK_STARTING_BALANCE} otherwise)",
         )
