@@ -33,17 +33,13 @@ from marketplace.services.sweep import sweep
 KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
 
 
-def add_fault(*, operation: str, kind: str, times: int = 1, seconds: float = 0.0) -> None:
-    """Add a fault of the next calls of an operation; `*` stands for every operation.
-
-    Raises ValueError for an unknown kind.
-    """
+def _fault(
+    *, operation: str, kind: str, times: int = 1, seconds: float = 0.0
+) -> dict[str, str | float]:
+    """A fault of the next calls of an operation; raises ValueError for an unknown kind."""
     if kind not in KINDS:
         raise ValueError(f"A fault's kind must be one of: {', '.join(sorted(KINDS))}.")
-    with rehearsals.changed() as rehearsal:
-        rehearsal.faults.append(
-            {"operation": operation, "kind": kind, "times": times, "seconds": seconds}
-        )
+    return {"operation": operation, "kind": kind, "times": times, "seconds": seconds}
 
 
 @contextmanager
@@ -102,11 +98,8 @@ def set_clock(body: dict[str, Any]) -> None:
 @_hook
 def set_faults(body: dict[str, Any]) -> None:
     """`{"operation": "CreateHIT", "kind": "fault_after", "times": 2}`, or `{"clear": true}`."""
-    if body.get("clear"):
-        with rehearsals.changed() as rehearsal:
-            rehearsal.faults = []
-        return
-    add_fault(**body)
+    with rehearsals.changed() as rehearsal:
+        rehearsal.faults = [] if body.get("clear") else [*rehearsal.faults, _fault(**body)]
 
 
 @_hook

@@ -224,7 +224,7 @@ class Rehearsal(models.Model):
     """The clock, faults and settings that test hooks have set; empty without test hooks."""
 
     clock_offset = models.DurationField(default=timedelta)
-    # Each: operation, kind, times and seconds, as in `api.hooks.add_fault`.
+    # Each: operation, kind, times and seconds, as `api.hooks` describes.
     faults = models.JSONField(default=list)
     # Values as given in the request, by the name of the setting.
     settings = models.JSONField(default=dict)

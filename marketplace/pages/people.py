@@ -283,7 +283,8 @@ class OfferedTasks:
 def home(request: WorkerRequest) -> HttpResponse:
     """Show what there is to do, what was done, and how it was judged."""
     worker, at = request.worker, clock.now()
-    groups = [_group_tasks(membership, at) for membership in memberships_of(worker)]
+    mine = Membership.objects.filter(worker=worker).select_related("group", "worker")
+    groups = [_group_tasks(membership, at) for membership in mine.order_by("-pk")]
     work = _work_of(worker)
     context = {
         "groups": groups,
@@ -291,12 +292,6 @@ def home(request: WorkerRequest) -> HttpResponse:
         "latest": work.order_by("-submitted_at", "-pk")[:LATEST],
     }
     return render(request, "marketplace/people/home.html", context)
-
-
-def memberships_of(worker: Worker) -> list[Membership]:
-    """The member's groups, the latest first."""
-    mine = Membership.objects.filter(worker=worker)
-    return list(mine.select_related("group", "worker").order_by("-pk"))
 
 
 def _group_tasks(membership: Membership, at: datetime) -> dict[str, Any]:

@@ -108,10 +108,8 @@ def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
     return Invitation.objects.create(uses_left=uses, expires_at=expires_at, created_at=at)
 
 
-def end_invitation(*, invitation_id: int, at: datetime) -> bool:
-    """End an invitation; return False if it had ended already."""
-    good = Invitation.objects.good_at(at).filter(pk=invitation_id)
-    return bool(good.update(expires_at=at))
+def end_invitation(*, invitation_id: int, at: datetime) -> None:
+    Invitation.objects.good_at(at).filter(pk=invitation_id).update(expires_at=at)
 
 
 def check_invitation(*, invitation_id: int, at: datetime) -> None:

@@ -156,7 +156,9 @@ def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participatio
     the participation in a study that the assignment counts for, or None.
     """
     is_new = _submit(assignment, answer, at)
-    participation = note_submission(assignment=assignment, at=at)
+    participation = participation_for(assignment)
+    if participation is not None and progress_of(participation).is_complete:
+        Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
     # In its own transaction, because approving locks rows in another order. If the process dies
     # here, the sweep approves the assignment. A review policy decides first, in the sweep.
     hit = assignment.hit
@@ -226,14 +228,3 @@ def participation_for(assignment: Assignment) -> Participation | None:
         started_at__lte=assignment.accepted_at,
     )
     return mine.select_related("study__hit_type", "worker").order_by("-started_at", "-pk").first()
-
-
-def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:
-    """Mark the participation as complete if this was its last assignment.
-
-    Returns the participation that the assignment counts for, or None.
-    """
-    participation = participation_for(assignment)
-    if participation is not None and progress_of(participation).is_complete:
-        Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
-    return participation

@@ -75,7 +75,11 @@ def work_by_person(
 
     Tasks count by the moment when they were sent. Withdrawn work counts too: it was done.
     """
-    work = _work_in(group, since, before)
+    work = Assignment.objects.filter(status__in=REVEALED, offer__group=group)
+    if since is not None:
+        work = work.filter(submitted_at__gte=since)
+    if before is not None:
+        work = work.filter(submitted_at__lt=before)
     counts = {row.pop("worker"): row for row in work.order_by().values("worker").annotate(**COUNTS)}
     paid = Transfer.objects.filter(
         kind__in=[TransferKind.REWARD, TransferKind.BONUS], assignment__in=work.values("pk")
@@ -90,17 +94,6 @@ def work_by_person(
         )
         for membership in members
     ]
-
-
-def _work_in(
-    group: PeopleGroup, since: datetime | None, before: datetime | None
-) -> QuerySet[Assignment]:
-    work = Assignment.objects.filter(status__in=REVEALED, offer__group=group)
-    if since is not None:
-        work = work.filter(submitted_at__gte=since)
-    if before is not None:
-        work = work.filter(submitted_at__lt=before)
-    return work
 
 
 def members_of(hit_type: HitType) -> list[str]:
