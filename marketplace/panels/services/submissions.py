@@ -1,26 +1,23 @@
 """Read the panel's submissions back, decide on them from what participants did here, and approve
 them, ask participants to return them, or leave them to a person."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import AssignmentStatus, ExternalIdentity, Participation, Worker
+from marketplace.models import REVEALED, AssignmentStatus, ExternalIdentity, Participation, Worker
 from marketplace.panels.client import MOST_APPROVALS, Prolific
 from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
 from marketplace.panels.panel import (
     FAILED_CHECK,
     LEAST_REJECTION,
-    NOTHING,
     REJECTION_CATEGORIES,
     RETURN_REASONS,
     CodeKind,
@@ -61,77 +58,67 @@ class Step(Enum):
     ASK_A_PERSON = "ask a person"
 
 
-@dataclass(frozen=True)
-class Facts:
-    """The facts about a submission that awaits its review."""
-
-    # None if nobody with the participant's id arrived here.
-    has_arrived: bool
-    # None if the participant entered no code of the study's.
-    code: CodeKind | None
-    wanted: int
-    # Dollars that a payout has paid to the participant for the study.
-    paid_out: Decimal
-    approved: int
-    rejected: int
-    undecided: int
-    completed_at: datetime | None
-    return_asked_at: datetime | None
-
-
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     step: Step
+    # What a person reads who has to decide, or a participant who is asked to return.
     reason: str = ""
 
 
-def decide(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
-    """The next step. Nothing here rejects: only a person does."""
-    if problem := _problem(facts):
-        return Decision(Step.ASK_A_PERSON, problem)
-    answered = facts.approved + facts.undecided + facts.rejected
-    if answered >= facts.wanted:
+def decide(submission: PanelSubmission, *, at: datetime) -> Decision:
+    """The next step with a submission that awaits its review. Nothing here rejects: only a person
+    does."""
+    participation = submission.participation
+    if participation is None:
+        return Decision(Step.ASK_A_PERSON, "Nobody arrived here with this participant's id.")
+    if paid := paid_out(participation):
+        return Decision(
+            Step.ASK_A_PERSON,
+            f"A payout has paid the participant ${paid} for this study already. If you approve the "
+            "submission, the panel pays the reward, too.",
+        )
+    answered = participation.assignments().filter(status__in=REVEALED)
+    statuses = Counter(answered.values_list("status", flat=True))
+    if statuses.total() >= submission.panel_study.study.assignments:
         # All HITs are done, so the entered code does not matter.
-        return _of_complete_work(facts, at=at, within=within)
-    if facts.return_asked_at is not None:
-        if at - facts.return_asked_at < within:
+        return _of_complete_work(submission, statuses, at)
+    return _of_incomplete_work(submission, statuses, at)
+
+
+def _of_complete_work(
+    submission: PanelSubmission, statuses: Counter[str], at: datetime
+) -> Decision:
+    if statuses[AssignmentStatus.SUBMITTED]:
+        done_at = submission.completed_at
+        is_late = done_at is not None and at - done_at >= settings.PROLIFIC_DECIDE_WITHIN
+        return Decision(Step.APPROVE if is_late else Step.WAIT)
+    if statuses[AssignmentStatus.APPROVED]:
+        return Decision(Step.APPROVE)
+    return Decision(Step.ASK_A_PERSON, "All of the participant's HITs were rejected.")
+
+
+def _of_incomplete_work(
+    submission: PanelSubmission, statuses: Counter[str], at: datetime
+) -> Decision:
+    asked = filter(None, (submission.return_requested_at, submission.return_asked_at))
+    if asked_at := min(asked, default=None):
+        if at - asked_at < settings.PROLIFIC_DECIDE_WITHIN:
             return Decision(Step.WAIT)
         return Decision(Step.ASK_A_PERSON, "The participant has not returned the submission.")
-    if facts.code == CodeKind.SCREENED_OUT:
+    study = submission.panel_study.study
+    kind = next((kind for kind, code in codes_of(study).items() if code == submission.code), None)
+    if kind == CodeKind.SCREENED_OUT:
         return Decision(
             Step.ASK_A_PERSON, "The participant was screened out, and the panel has not paid it."
         )
-    if not answered:
-        reason = RETURN_REASONS.get(facts.code) if facts.code else None
+    if not statuses:
+        reason = RETURN_REASONS.get(kind) if kind else None
         return Decision(Step.ASK_TO_RETURN, reason or "You did not finish the study.")
-    if facts.undecided:
+    if statuses[AssignmentStatus.SUBMITTED]:
         return Decision(Step.WAIT)
     return Decision(
         Step.ASK_A_PERSON,
-        f"The participant did {answered} of {facts.wanted} HITs before returning.",
+        f"The participant did {statuses.total()} of {study.assignments} HITs before returning.",
     )
-
-
-def _problem(facts: Facts) -> str:
-    """Why only a person can decide, regardless of the participant's work; empty if there is no
-    reason."""
-    if not facts.has_arrived:
-        return "Nobody arrived here with this participant's id."
-    if facts.paid_out:
-        return (
-            f"A payout has paid the participant ${facts.paid_out} for this study already. If you "
-            "approve the submission, the panel pays the reward, too."
-        )
-    return ""
-
-
-def _of_complete_work(facts: Facts, *, at: datetime, within: timedelta) -> Decision:
-    if facts.undecided:
-        is_late = facts.completed_at is not None and at - facts.completed_at >= within
-        return Decision(Step.APPROVE if is_late else Step.WAIT)
-    if facts.approved:
-        return Decision(Step.APPROVE)
-    return Decision(Step.ASK_A_PERSON, "All of the participant's HITs were rejected.")
 
 
 def read_back(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> list[str]:
@@ -221,9 +208,7 @@ def act(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
     approved: list[PanelSubmission] = []
     asked: list[tuple[PanelSubmission, Decision]] = []
     for submission in waiting.select_related("participation__study").order_by("pk"):
-        decision = decide(
-            _facts(panel_study, submission), at=at, within=settings.PROLIFIC_DECIDE_WITHIN
-        )
+        decision = decide(submission, at=at)
         question = decision.reason if decision.step == Step.ASK_A_PERSON else ""
         if question != submission.question:
             PanelSubmission.objects.filter(pk=submission.pk).update(question=question)
@@ -237,32 +222,6 @@ def act(*, panel_study: PanelStudy, panel: Prolific, at: datetime) -> None:
     ]
     if refusals:
         raise refusals[-1]
-
-
-def _facts(panel_study: PanelStudy, submission: PanelSubmission) -> Facts:
-    participation = submission.participation
-    counts = {"approved": 0, "rejected": 0, "undecided": 0}
-    if participation is not None:
-        counts = participation.assignments().aggregate(
-            approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
-            rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
-            undecided=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
-        )
-    kinds = {code: kind for kind, code in codes_of(panel_study.study).items()}
-    asked = [
-        moment
-        for moment in (submission.return_requested_at, submission.return_asked_at)
-        if moment is not None
-    ]
-    return Facts(
-        has_arrived=participation is not None,
-        code=kinds.get(submission.code),
-        wanted=panel_study.study.assignments,
-        paid_out=paid_out(participation) if participation is not None else NOTHING,
-        completed_at=submission.completed_at,
-        return_asked_at=min(asked) if asked else None,
-        **counts,
-    )
 
 
 def _is_due(asked_at: datetime | None, at: datetime) -> bool:
