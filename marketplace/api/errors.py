@@ -30,8 +30,6 @@ class SerializationError(ApiError):
 class NotAuthorized(ApiError):
     """The request has no valid signature; the type names the reason."""
 
-    status = 400
-
     def __init__(self, type_name: str, message: str) -> None:
         super().__init__(message)
         self.type_name = type_name
@@ -58,19 +56,6 @@ class Throttled(ApiError):
     type_name = "ThrottlingException"
 
 
-class ServiceFault(ApiError):
-    """An internal error of the marketplace; the client may retry."""
-
-    type_name = "ServiceFault"
-
-    @property
-    def status(self) -> int:  # type: ignore[override]
-        return settings.MTURK_SERVICE_FAULT_STATUS
-
-    def body(self, at: datetime) -> dict[str, Any]:
-        return _turk_error(self.type_name, str(self), "ServiceFault", at)
-
-
 class RequestError(ApiError):
     """A service refused the request."""
 
@@ -79,16 +64,25 @@ class RequestError(ApiError):
         self.code = code
 
     def body(self, at: datetime) -> dict[str, Any]:
-        return _turk_error(self.type_name, str(self), self.code, at)
+        milliseconds = int(at.timestamp() * 1000)
+        return {
+            "__type": self.type_name,
+            "Message": f"{self} ({milliseconds})",
+            "TurkErrorCode": f"AWS.MechanicalTurk.{self.code}",
+        }
 
 
-def _turk_error(type_name: str, message: str, code: str, at: datetime) -> dict[str, Any]:
-    milliseconds = int(at.timestamp() * 1000)
-    return {
-        "__type": type_name,
-        "Message": f"{message} ({milliseconds})",
-        "TurkErrorCode": f"AWS.MechanicalTurk.{code}",
-    }
+class ServiceFault(RequestError):
+    """An internal error of the marketplace; the client may retry."""
+
+    type_name = "ServiceFault"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "ServiceFault")
+
+    @property
+    def status(self) -> int:  # type: ignore[override]
+        return settings.MTURK_SERVICE_FAULT_STATUS
 
 
 class _ParameterError(ApiError):
