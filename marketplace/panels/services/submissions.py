@@ -172,13 +172,7 @@ def _store(
 
 
 def _values(row: SubmissionThere) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "status": row.status,
-        "code": row.code,
-        "started_at": row.started_at,
-        "completed_at": row.completed_at,
-        "return_requested_at": row.return_requested_at,
-    }
+    values = {name: value for name, value in vars(row).items() if name not in ("id", "participant")}
     if row.status != SubmissionStatus.AWAITING_REVIEW:
         values["question"] = ""
     return values
