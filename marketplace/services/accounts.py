@@ -52,7 +52,7 @@ def sign_up(
                 good = Invitation.objects.good_at(at).filter(pk=invitation_id)
                 if not good.update(uses_left=F("uses_left") - 1):
                     check_invitation(invitation_id=invitation_id, at=at)
-            return _make_account(name=name, password=password, country=country, at=at)
+            return make_account(name=name, password=password, country=country, at=at)
     except (AccountRefused, LinkRefused):
         if made := _made_just_now(name=name, password=password, at=at):
             return made
@@ -64,9 +64,11 @@ def count_new_account(*, address: str, at: datetime) -> None:
     count_attempt(what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at)
 
 
-def _make_account(
-    *, name: str, password: str, country: str, at: datetime, is_member: bool = False
+def make_account(
+    *, name: str, password: str, country: str = "", at: datetime, is_member: bool = False
 ) -> Worker:
+    """Create an account; raises AccountRefused. A member of a group may have no password, and signs
+    in by links then."""
     worker = Worker(
         name=_name(name), **_place(country)._asdict(), is_member=is_member, created_at=at
     )
@@ -94,14 +96,6 @@ def _made_just_now(*, name: str, password: str, at: datetime) -> Worker | None:
     recent = Worker.objects.filter(name=name, is_member=False)
     made = recent.filter(created_at__gt=at - SENT_AGAIN_WITHIN).first()
     return made if made and _is_password_of(made, password) else None
-
-
-def make_member(*, name: str, password: str, at: datetime) -> Worker:
-    """Create the account of a member of a group; without a password, the person signs in by links.
-
-    Raises AccountRefused.
-    """
-    return _make_account(name=name, password=password, country="", at=at, is_member=True)
 
 
 def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:

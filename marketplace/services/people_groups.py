@@ -175,7 +175,7 @@ def join(
         still = Worker.objects.select_for_update().filter(pk=worker.pk, erased_at=None)
         if still.first() is None:
             raise GroupRefused(_("This account has just been deleted. Follow the link again."))
-    worker = worker or accounts.make_member(name=name, password=password, at=at)
+    worker = worker or accounts.make_account(name=name, password=password, at=at, is_member=True)
     if invitation is not None:
         _use_up(invitation, worker)
     membership = Membership.objects.get_or_create(
