@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from marketplace import clock
-from marketplace.countries import read_place
 from marketplace.management.base import DomainCommand
 from marketplace.services.accounts import LONGEST_NAME, normal_name
 from marketplace.services.links import sign_in_url
@@ -65,17 +64,10 @@ class Command(DomainCommand):
             self.stdout.write(line)
 
     def _columns(self, options: Mapping[str, Any]) -> dict[str, int | str]:
-        country, approved, rate = (options[name] for name in ("country", "approved", "rate"))
-        try:
-            read_place(country or "")
-        except ValueError as error:
-            raise CommandError("--country must be two letters, such as US, or US-PA.") from error
-        if rate is not None and approved is None:
+        if options["rate"] is not None and options["approved"] is None:
             raise CommandError("--rate needs --approved.")
-        return profile_columns(
-            country=country,
-            approved=approved,
-            rate=rate,
-            is_master=options["masters"],
-            is_adult=options["adult"],
-        )
+        given = {name: options[name] for name in ("country", "approved", "rate")}
+        try:
+            return profile_columns(**given, is_master=options["masters"], is_adult=options["adult"])
+        except ValueError as error:  # the numbers were read as such
+            raise CommandError("--country must be two letters, such as US, or US-PA.") from error

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from marketplace.errors import DomainError
+from marketplace.management.base import DomainCommand
 from marketplace.panels.client import prolific
 from marketplace.panels.services import rounds
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Show the subscriptions to Prolific's hooks that lead to this site, make them, or remove "
         "them. Needs PROLIFIC_API_TOKEN and PROLIFIC_WORKSPACE."
@@ -32,19 +32,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, subscribe: bool, unsubscribe: bool, new_secret: bool, **_: Any) -> None:
-        try:
-            if new_secret:
-                self.stdout.write(f"export PROLIFIC_HOOK_SECRET={prolific().make_hook_secret()}")
-                return
-            if subscribe:
-                rounds.subscribe()
-            elif unsubscribe:
-                rounds.unsubscribe()
-            self._show()
-        except DomainError as error:
-            raise CommandError(str(error)) from error
-
-    def _show(self) -> None:
+        if new_secret:
+            self.stdout.write(f"export PROLIFIC_HOOK_SECRET={prolific().make_hook_secret()}")
+            return
+        if subscribe:
+            rounds.subscribe()
+        elif unsubscribe:
+            rounds.unsubscribe()
         subscriptions = rounds.subscriptions()
         for subscription in subscriptions:
             state = "" if subscription.is_enabled else " (disabled)"
