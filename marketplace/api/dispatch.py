@@ -49,23 +49,21 @@ def api(request: HttpRequest) -> HttpResponse:
 
 def _outcome(request: HttpRequest) -> tuple[HttpResponse, str]:
     """The response, and what became of the call, for the metrics."""
+    failure: ApiError
     try:
         return _answer(_handle(request), 200), "answered"
-    except Throttled as error:
-        return _answer(error.body(clock.now()), error.status), "throttled"
     except ApiError as error:
-        return _answer(error.body(clock.now()), error.status), "refused"
+        failure, outcome = error, "throttled" if isinstance(error, Throttled) else "refused"
     except DomainError as error:
-        failure = from_domain(error)
-        return _answer(failure.body(clock.now()), failure.status), "refused"
+        failure, outcome = from_domain(error), "refused"
     except OperationalError:
         # Waiting for a lock timed out. Nothing was changed, so the client may retry.
         logger.warning("The database was too busy for a call of the API.", exc_info=True)
-        return _answer(Throttled("Rate exceeded").body(clock.now()), Throttled.status), "throttled"
+        failure, outcome = Throttled("Rate exceeded"), "throttled"
     except Exception:
         logger.exception("A call of the API failed.")
-        fault = ServiceFault("The marketplace could not answer. Try again.")
-        return _answer(fault.body(clock.now()), fault.status), "failed"
+        failure, outcome = ServiceFault("The marketplace could not answer. Try again."), "failed"
+    return _answer(failure.body(clock.now()), failure.status), outcome
 
 
 def _handle(request: HttpRequest) -> dict[str, Any]:
