@@ -6,6 +6,7 @@ import hmac
 import json
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import requests
@@ -161,13 +162,11 @@ def _new_ticket(request: HttpRequest, study: Study, identifier: str, external_id
 
 def _checked_ticket(request: HttpRequest, study: Study, identifier: str) -> str:
     ticket = request.POST.get(TICKET, "")
-    try:
-        ticket_content = signing.loads(ticket, salt=TICKET_SALT, max_age=TICKET_AGE)
-    except signing.BadSignature as error:
-        raise PanelRefused(_("Go back to Prolific, and open the study again.")) from error
-    if ticket_content != [study.slug, identifier]:
-        raise PanelRefused(_("Go back to Prolific, and open the study again."))
-    return ticket
+    with suppress(signing.BadSignature):
+        content = signing.loads(ticket, salt=TICKET_SALT, max_age=TICKET_AGE)
+        if content == [study.slug, identifier]:
+            return ticket
+    raise PanelRefused(_("Go back to Prolific, and open the study again."))
 
 
 @csrf_exempt
