@@ -91,12 +91,12 @@ def update_setting(
     """Replace the HIT type's notification, or switch it on or off; raises DomainError."""
     if notification is None and is_active is None:
         raise DomainError("Give a Notification, Active, or both.")
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"is_active": is_active is not False}
     if notification is not None:
         check_notification(notification)
         if EventType.PING in notification["EventTypes"]:
             raise DomainError("The event type Ping can only be sent as a test.")
-        values = {
+        values |= {
             "destination": notification["Destination"],
             "transport": notification["Transport"],
             "version": notification["Version"],
@@ -104,8 +104,6 @@ def update_setting(
         }
     elif not NotificationSetting.objects.filter(hit_type=hit_type).exists():
         raise DomainError("There is no Notification for this HITType that Active could apply to.")
-    if is_active is not None or notification is not None:
-        values["is_active"] = True if is_active is None else is_active
     NotificationSetting.objects.update_or_create(hit_type=hit_type, defaults=values)
 
 
