@@ -36,17 +36,13 @@ def noted(*, actor: str, action: str, about: str, at: datetime) -> Iterator[None
         refusal = str(getattr(error, "code", "") or type(error).__name__)
         raise
     finally:
-        _write(actor=actor, action=action, about=about[:200], refusal=refusal[:80], at=at)
-
-
-def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -> None:
-    try:
-        Activity.objects.create(
-            actor=actor[:160], action=action, about=about, refusal=refusal, happened_at=at
-        )
-    except Error:
-        # A failure to log must not undo or hide the action itself.
-        logger.exception("An entry of the activity log could not be written.")
+        entry = Activity(actor=actor[:160], action=action, about=about[:200], happened_at=at)
+        entry.refusal = refusal[:80]
+        try:
+            entry.save()
+        except Error:
+            # A failure to log must not undo or hide the action itself.
+            logger.exception("An entry of the activity log could not be written.")
 
 
 MOST_MONEY = Decimal("1000000000.00")
