@@ -18,7 +18,7 @@ from marketplace.panels.services import amounts, rounds
 from marketplace.panels.services import studies as panel_studies
 from marketplace.services import assignments, reviews, studies
 from simulation.prolific.routes import Routes
-from simulation.prolific.state import Submission, World
+from simulation.prolific.state import Submission, World, new_id
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_study
 from tests.marketplace.panels.prolific_requests import check_request
 
@@ -185,6 +185,14 @@ def participate(world, panel_study, participant, *, hits=2):
 def approve_all(panel_study) -> None:
     for assignment in assignments_of(panel_study).filter(status="Submitted"):
         reviews.approve(assignment=assignment, at=clock.now())
+
+
+def approved_work(world, **plan) -> tuple[PanelStudy, Submission]:
+    """A published study, and a submission in it whose HITs are approved."""
+    panel_study = published_study(**plan)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    return panel_study, submission
 
 
 def agree(world, panel_study) -> None:

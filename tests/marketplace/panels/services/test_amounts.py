@@ -25,6 +25,7 @@ from tests.marketplace.factories import make_worker
 from tests.marketplace.panels.people import (
     agree,
     approve_all,
+    approved_work,
     arrive,
     assignments_of,
     go_back,
@@ -50,9 +51,7 @@ def come_by_a_link_of_ours(panel_study, participant) -> None:
 
 
 def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, panel_api):
-    panel_study = published_study()
-    participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, _ = approved_work(world)
     worker = Worker.objects.get()
     paid_by_hand(worker)
     assert money.balances() == {worker.pk: Decimal("5.00")}
@@ -68,9 +67,7 @@ def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, pan
 
 
 def test_a_worker_reads_what_a_payout_will_pay_without_what_the_panel_pays(world, panel_api):
-    panel_study = published_study()
-    participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, _ = approved_work(world)
     worker = Worker.objects.get()
     paid_by_hand(worker)
     client = Client()
@@ -266,9 +263,7 @@ def test_a_payout_has_not_paid_what_was_approved_later_for_an_earlier_time(world
 
 
 def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world, panel_api):
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
     worker = Worker.objects.get()
 
     for _ in ("not read yet", "approved, without its bonus"):
@@ -298,9 +293,7 @@ def test_a_participant_whose_work_was_rejected_is_not_erased_before_the_panel_is
 
 
 def test_the_rows_of_a_panel_go_to_its_account(world, panel_api):
-    panel_study = published_study()
-    participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, _ = approved_work(world)
     run(panel_study, times=4)
 
     rows = Transfer.objects.filter(target=Account.PANEL).order_by("pk")

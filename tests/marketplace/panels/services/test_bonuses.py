@@ -16,6 +16,7 @@ from simulation.prolific.state import Refused, new_id
 from tests.marketplace.panels.people import (
     agree,
     approve_all,
+    approved_work,
     arrive,
     give_bonus,
     participate,
@@ -53,9 +54,7 @@ def test_a_participant_who_earned_less_than_the_reward_gets_no_bonus(world, pane
 
 
 def test_bonuses_of_the_requesters_after_the_payment_follow(world, panel_api):
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
     run(panel_study, times=4)
 
     for amount in ("0.25", "0.15"):
@@ -68,9 +67,7 @@ def test_bonuses_of_the_requesters_after_the_payment_follow(world, panel_api):
 
 @pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
 def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, panel_api, state):
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
     run(panel_study, times=4)
     PanelTransfer.objects.filter(kind="panel bonus").delete()
     Transfer.objects.filter(kind="panel bonus").delete()
@@ -90,9 +87,7 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, pan
 
 
 def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, panel_api):
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
     run(panel_study, times=4)
     ExternalIdentity.objects.all().delete()
     give_bonus(panel_study, "0.25")
@@ -152,9 +147,7 @@ def test_a_participant_whom_the_panel_refuses_keeps_nobody_else_from_being_paid(
 def test_bonuses_whose_answer_is_lost_are_left_to_a_person(
     world, panel_api, settings, status, when
 ):
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
 
     def fault(_method, path, moment):
         if not path.endswith("/pay/") or moment != when:
@@ -189,9 +182,7 @@ def test_bonuses_whose_answer_is_lost_are_left_to_a_person(
 
 def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, panel_api):
     """Another process reads the study while the request that pays is on its way."""
-    panel_study = published_study()
-    submission = participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, submission = approved_work(world)
     run(panel_study)
 
     def read_meanwhile(_method, path, when):
@@ -208,9 +199,7 @@ def test_a_request_of_a_long_round_is_not_given_up_while_it_is_sent(world, panel
 def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
     world, panel_api, settings, monkeypatch
 ):
-    panel_study = published_study()
-    participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, _ = approved_work(world)
     # The panel takes the request, and pays nothing.
     monkeypatch.setattr(world, "pay_bonuses", lambda _: None)
     run(panel_study, times=3)
@@ -223,9 +212,7 @@ def test_bonuses_that_the_panel_never_lists_are_left_to_a_person(
 
 
 def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, panel_api):
-    panel_study = published_study()
-    participate(world, panel_study, new_id())
-    approve_all(panel_study)
+    panel_study, _ = approved_work(world)
     panel_api.fault = lambda _method, path, when: (
         500 if path.endswith("/pay/") and when == "before" else None
     )
