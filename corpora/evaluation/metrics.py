@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
 
 from corpora.errors import DomainError
 from corpora.evaluation.java import Java, JavaFailed, package_folder, run_java
@@ -205,33 +206,12 @@ def _rouge(candidate: str, references: Sequence[str]) -> float:
     # Not `split()`: in COCO's evaluation, an empty caption is one empty word.
     words = candidate.split(" ")
     split = [reference.split(" ") for reference in references]
-    common = common_lengths(words, split)
+    common = [LCSseq.similarity(words, others) for others in split]
     precision = max(common) / len(words)
     recall = max(length / len(others) for length, others in zip(common, split, strict=True))
     if not precision or not recall:
         return 0.0
     return (1 + ROUGE_BETA**2) * precision * recall / (recall + ROUGE_BETA**2 * precision)
-
-
-def common_lengths(words: Sequence[str], others: Sequence[Sequence[str]]) -> list[int]:
-    """The length of the longest common subsequence with each of the other texts.
-
-    A row of the usual table is the bits of one integer (Hyyro 2004, "Bit-parallel LCS-length
-    computation revisited"), so a long caption takes no longer than the addition of long integers.
-    """
-    places: dict[str, int] = {}
-    for place, word in enumerate(words):
-        places[word] = places.get(word, 0) | 1 << place
-    every = (1 << len(words)) - 1
-    lengths = []
-    for text in others:
-        row = every
-        for word in text:
-            if occurrences := places.get(word):
-                matches = row & occurrences
-                row = (row + matches | row - matches) & every
-        lengths.append(len(words) - row.bit_count())
-    return lengths
 
 
 CIDER = "CIDEr"

@@ -1,7 +1,6 @@
 """The metrics agree with pycocoevalcap and with COCO's published figures."""
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from corpora.evaluation.metrics import (
     Sentences,
     bleu,
     cider,
-    common_lengths,
     meteor,
     rouge_l,
 )
@@ -148,23 +146,6 @@ def test_a_figure_of_each_image_is_kept_for_all_metrics(coco_scores: Scores) -> 
 def test_cider_of_one_image_has_no_figure() -> None:
     with pytest.raises(NoFigure, match="at least two images"):
         cider(Sentences([["a dog"]], ["a dog"]))
-
-
-def slow_common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    row = [0] * (len(second) + 1)
-    for one in first:
-        before = row
-        row = [0]
-        for place, other in enumerate(second):
-            row.append(before[place] + 1 if one == other else max(row[-1], before[place + 1]))
-    return row[-1]
-
-
-def test_the_longest_common_subsequence_is_that_of_the_usual_table() -> None:
-    chance = random.Random(1)
-    for _ in range(300):
-        words, other = (chance.choices("abcd", k=chance.randint(0, 90)) for _ in range(2))
-        assert common_lengths(words, [other]) == [slow_common_length(words, other)]
 
 
 def test_a_missing_java_is_named() -> None:
