@@ -14,6 +14,7 @@ import PIL.Image
 import PIL.ImageFile
 from django.conf import settings
 from PIL import ImageOps
+from PIL.TiffImagePlugin import TiffImageFile
 
 from annotate.models import Image
 from corpora.errors import DomainError
@@ -46,6 +47,9 @@ PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}
 NO_PPM_MODES = {"P", "RGBA", "CMYK"}
 HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc")
 EXIF_ORIENTATION = 0x0112
+# The TIFF tag with the value of pixels without data, and a bound that only such values exceed, such
+# as the smallest float of 32 bits.
+GDAL_NO_DATA, EXTREME = 42_113, 1e30
 # EXIF orientations that turn the image by 90 degrees, so that width and height swap.
 LYING = frozenset({5, 6, 7, 8})
 
@@ -185,8 +189,10 @@ def with_eight_bits(picture: PIL.Image.Image) -> PIL.Image.Image:
     if picture.mode not in {"I", "F"} and not picture.mode.startswith("I;16"):
         return picture
     # Pillow converts I;16 to nothing but I. It scales the values of PGM files to 16 bits.
-    deep = _finite(picture) if picture.mode == "F" else picture.convert("I")
+    deep = picture if picture.mode == "F" else picture.convert("I")
     has_16_bits = picture.mode.startswith("I;16") or picture.format == "PPM" and picture.mode == "I"
+    if not has_16_bits:
+        deep = _measured(deep, _no_data(picture))
     low, high = (0, 65_535) if has_16_bits else _range(deep)
     scale = 255 / (high - low)
     grey = deep.point(lambda value: value * scale - low * scale).convert("L")
@@ -197,11 +203,28 @@ def with_eight_bits(picture: PIL.Image.Image) -> PIL.Image.Image:
     return PIL.Image.merge("LA", (grey, opaque))
 
 
-def _finite(picture: PIL.Image.Image) -> PIL.Image.Image:
-    """A picture of floats with 0 for each value that is missing or infinite, which would hide the
-    others."""
+def _no_data(picture: PIL.Image.Image) -> float | None:
+    """The value of pixels without a measurement, as GDAL notes it in TIFF files."""
+    if not isinstance(picture, TiffImageFile):
+        return None
+    try:
+        return float(picture.tag_v2.get(GDAL_NO_DATA, ""))
+    except (TypeError, ValueError):
+        return None
+
+
+def _measured(picture: PIL.Image.Image, no_data: float | None) -> PIL.Image.Image:
+    """A picture with 0 for each value that is missing, infinite or stands for no measurement, which
+    would hide the others."""
     values = np.asarray(picture)
-    return PIL.Image.fromarray(np.where(np.isfinite(values), values, np.float32(0)))
+    known = np.isfinite(values) & (values > -EXTREME) & (values < EXTREME)
+    if no_data is not None and abs(no_data) < EXTREME:
+        known &= values != no_data
+    return (
+        picture
+        if known.all()
+        else PIL.Image.fromarray(np.where(known, values, values.dtype.type(0)))
+    )
 
 
 def _range(picture: PIL.Image.Image) -> tuple[float, float]:

@@ -238,6 +238,11 @@ def deep(mode, highest):
     return picture if mode in {"F", "I"} else picture.convert(mode)
 
 
+def has_its_shades(copy):
+    """Whether the copy of a `deep` picture is black, grey and white where the picture is."""
+    return all(abs(copy.getpixel((column, 128)) - column) < 6 for column in (2, 128, 253))
+
+
 @pytest.mark.parametrize(
     ("format_name", "mode", "highest"),
     [
@@ -266,20 +271,39 @@ def test_a_picture_with_more_than_eight_bits_is_neither_white_nor_black(
 
     for image in (own, other):
         copy = copy_of(image).convert("L")
-        shades = [copy.getpixel((column, 128)) for column in (2, 128, 253)]
-        assert all(
-            abs(shade - wanted) < 6 for shade, wanted in zip(shades, (2, 128, 253), strict=True)
-        )
+        assert has_its_shades(copy)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, -3.4028234663852886e38, -3.40282306074e38, 9.96921e36]
+)
 def test_a_value_that_is_missing_does_not_hide_the_others(put, value):
     picture = deep("F", 1)
     picture.putpixel((0, 0), value)
 
     copy = copy_of(put(saved(picture, "TIFF"), name="images/validation/1.tif")).convert("L")
 
-    assert abs(copy.getpixel((253, 128)) - 253) < 6
+    assert has_its_shades(copy)
+
+
+@pytest.mark.parametrize("mode", ["F", "I"])
+def test_the_value_of_no_data_in_a_tiff_file_does_not_hide_the_others(put, mode):
+    picture = deep(mode, 255)
+    picture.putpixel((0, 0), -9999)
+    content = saved(picture, "TIFF", tiffinfo={42_113: "-9999"})
+
+    copy = copy_of(put(content, name="images/validation/1.tif")).convert("L")
+
+    assert has_its_shades(copy)
+
+
+@pytest.mark.parametrize("noted", ["none", "nan", "1e999"])
+def test_a_note_of_no_data_that_is_no_number_is_ignored(put, noted):
+    content = saved(deep("F", 1), "TIFF", tiffinfo={42_113: noted})
+
+    copy = copy_of(put(content, name="images/validation/1.tif")).convert("L")
+
+    assert has_its_shades(copy)
 
 
 def test_transparent_pixels_of_a_16_bit_picture_become_white(put):
