@@ -41,24 +41,18 @@ BLOCKED = (
 
 def system_type_ids() -> set[str]:
     """Ids of the qualification types that the marketplace computes itself."""
-    return {
-        requirements.NUMBER_APPROVED,
-        requirements.PERCENT_APPROVED,
-        requirements.LOCALE,
-        requirements.ADULT,
-        *settings.MTURK_MASTERS_IDS,
-    }
+    return {NUMBER_APPROVED, PERCENT_APPROVED, LOCALE, ADULT, *settings.MTURK_MASTERS_IDS}
 
 
 def system_values(worker: Worker) -> dict[str, Value]:
     """The worker's values of the qualification types that the marketplace computes."""
     values: dict[str, Value] = {
-        requirements.NUMBER_APPROVED: worker.approved_count,
-        requirements.PERCENT_APPROVED: _percent_approved(worker),
-        requirements.ADULT: int(worker.is_adult),
+        NUMBER_APPROVED: worker.approved_count,
+        PERCENT_APPROVED: _percent_approved(worker),
+        ADULT: int(worker.is_adult),
     }
     if worker.country:
-        values[requirements.LOCALE] = Place(worker.country, worker.subdivision)
+        values[LOCALE] = Place(worker.country, worker.subdivision)
     if worker.is_master:
         values |= dict.fromkeys(settings.MTURK_MASTERS_IDS)
     return values
@@ -94,16 +88,10 @@ def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> 
     ]
 
 
-def unmet(
-    hit_type: HitType, held: Mapping[str, Value], action: Action
-) -> list[requirements.Requirement]:
+def unmet(hit_type: HitType, held: Mapping[str, Value], action: Action) -> list[Requirement]:
     """The HIT type's requirements for the action that a worker with these values does not meet."""
-    return requirements.unmet(
-        hit_type.qualification_requirements,
-        held,
-        action,
-        lacked_meets=settings.MTURK_LACKED_MEETS,
-    )
+    wanted, lacked_meets = hit_type.qualification_requirements, settings.MTURK_LACKED_MEETS
+    return requirements.unmet(wanted, held, action, lacked_meets=lacked_meets)
 
 
 def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
