@@ -1,6 +1,6 @@
 """The marketplace's rows as structures of the API, and these as JSON. Unset members are omitted."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +16,10 @@ from marketplace.models import (
     QualificationType,
 )
 from marketplace.requirements import actions_guarded
+
+
+def _seconds(duration: timedelta | None) -> int | None:
+    return None if duration is None else int(duration.total_seconds())
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:
@@ -37,9 +41,9 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "HITStatus": hit.status,
         "MaxAssignments": hit.max_assignments,
         "Reward": hit_type.reward,
-        "AutoApprovalDelayInSeconds": int(hit_type.auto_approval_delay.total_seconds()),
+        "AutoApprovalDelayInSeconds": _seconds(hit_type.auto_approval_delay),
         "Expiration": hit.expires_at,
-        "AssignmentDurationInSeconds": int(hit_type.assignment_duration.total_seconds()),
+        "AssignmentDurationInSeconds": _seconds(hit_type.assignment_duration),
         "RequesterAnnotation": hit.requester_annotation or None,
         "QualificationRequirements": [
             requirement_shape(requirement) for requirement in hit_type.qualification_requirements
@@ -97,8 +101,6 @@ def bonus_shape(bonus: BonusPayment) -> dict[str, Any]:
 
 
 def qualification_type_shape(qualification_type: QualificationType) -> dict[str, Any]:
-    test_seconds = qualification_type.test_duration
-    retry = qualification_type.retry_delay
     is_auto = qualification_type.is_auto_granted
     return {
         "QualificationTypeId": qualification_type.public_id,
@@ -108,11 +110,9 @@ def qualification_type_shape(qualification_type: QualificationType) -> dict[str,
         "Keywords": qualification_type.keywords or None,
         "QualificationTypeStatus": "Active" if qualification_type.is_active else "Inactive",
         "Test": qualification_type.test or None,
-        "TestDurationInSeconds": None
-        if test_seconds is None
-        else int(test_seconds.total_seconds()),
+        "TestDurationInSeconds": _seconds(qualification_type.test_duration),
         "AnswerKey": qualification_type.answer_key or None,
-        "RetryDelayInSeconds": None if retry is None else int(retry.total_seconds()),
+        "RetryDelayInSeconds": _seconds(qualification_type.retry_delay),
         # System types have no requester and cannot be requested.
         "IsRequestable": qualification_type.requester_id is not None,
         "AutoGranted": is_auto,

@@ -106,27 +106,25 @@ def update_qualification_type(call: Call) -> dict[str, Any]:
     return {"QualificationType": qualification_type_shape(updated)}
 
 
+PROPERTIES = {
+    "Description": "description",
+    "Test": "test",
+    "AnswerKey": "answer_key",
+    "AutoGranted": "is_auto_granted",
+    "AutoGrantedValue": "auto_granted_value",
+}
+DURATIONS = {"RetryDelayInSeconds": "retry_delay", "TestDurationInSeconds": "test_duration"}
+
+
 def _properties(params: dict[str, Any]) -> dict[str, Any]:
     """The given properties, by the names of the model's fields."""
-    properties: dict[str, Any] = {}
-    for member, name in (
-        ("Description", "description"),
-        ("Test", "test"),
-        ("AnswerKey", "answer_key"),
-        ("AutoGranted", "is_auto_granted"),
-        ("AutoGrantedValue", "auto_granted_value"),
-    ):
-        if member in params:
-            properties[name] = params[member]
+    given = {name: params[member] for member, name in PROPERTIES.items() if member in params}
     if "QualificationTypeStatus" in params:
-        properties["is_active"] = params["QualificationTypeStatus"] == "Active"
-    for member, name in (
-        ("RetryDelayInSeconds", "retry_delay"),
-        ("TestDurationInSeconds", "test_duration"),
-    ):
+        given["is_active"] = params["QualificationTypeStatus"] == "Active"
+    for member, name in DURATIONS.items():
         if member in params:
-            properties[name] = _seconds(member, params[member])
-    return properties
+            given[name] = _seconds(member, params[member])
+    return given
 
 
 def _seconds(name: str, count: int) -> timedelta:
