@@ -41,6 +41,7 @@ class MarketplaceProcess:
 
     url: str
     environment: dict[str, str]
+    process: "subprocess.Popen[bytes] | None" = None
     spare_requesters: list[dict[str, str]] = field(default_factory=list)
     spare_workers: list["WorkerSession"] = field(default_factory=list)
     batches: int = 0
@@ -115,7 +116,7 @@ def running_marketplace(
     )
     try:
         wait_until_ready(f"{url}/healthz", process)
-        yield MarketplaceProcess(url, environment)
+        yield MarketplaceProcess(url, environment, process)
     finally:
         stop(process)
 

@@ -1,11 +1,7 @@
 """Two processes serve one database, and one of them is killed."""
 
-import os
 import signal
-import subprocess
-import sys
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import requests
@@ -25,11 +21,11 @@ from marketplace.models import (
 )
 from marketplace.services import assignments
 from marketplace.services.sweep import sweep
+from tests.hits.marketplace_process import running_marketplace
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
-from tests.servers import PATIENCE, free_port, stop, wait_until, wait_until_ready
+from tests.servers import PATIENCE, wait_until
 
-ROOT = Path(__file__).resolve().parents[2]
 OVERDUE = 30
 
 pytestmark = [
@@ -39,39 +35,20 @@ pytestmark = [
 ]
 
 
-class Process:
-    """A marketplace on this test's database."""
-
-    def __init__(self) -> None:
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        parts = connection.settings_dict
-        database = (
-            f"postgres://{parts['USER']}:{parts['PASSWORD']}@{parts['HOST']}:{parts['PORT']}/"
-            f"{parts['NAME']}"
-        )
-        environment = {
-            **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
-            "MARKETPLACE_DATABASE_URL": database,
-            "MARKETPLACE_URL": self.url,
-            "MARKETPLACE_SWEEP_SECONDS": "0.2",
-        }
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "marketplace", "--port", str(port)],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-        )
-
-
 @pytest.fixture
-def processes():
-    started = [Process(), Process()]
-    for each in started:
-        wait_until_ready(f"{each.url}/healthz", each.process)
-    yield started
-    for each in started:
-        stop(each.process)
+def processes(tmp_path):
+    """Two marketplaces on this test's database."""
+    parts = connection.settings_dict
+    settings = {
+        "MARKETPLACE_DATABASE_URL": f"postgres://{parts['USER']}:{parts['PASSWORD']}@"
+        f"{parts['HOST']}:{parts['PORT']}/{parts['NAME']}",
+        "MARKETPLACE_SWEEP_SECONDS": "0.2",
+    }
+    with (
+        running_marketplace(tmp_path, **settings) as first,
+        running_marketplace(tmp_path, **settings) as second,
+    ):
+        yield first, second
 
 
 @transaction.atomic
