@@ -12,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import boto3
 import pytest
 import requests
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess, NotOffered, WorkerSession
-from tests.marketplace.driver import HIT_TYPE, QUESTION
+from tests.marketplace.driver import Marketplace, create_hit, create_hit_type
 from tests.servers import PATIENCE, free_port, wait_until, wait_until_ready
 
 WORKERS, HITS, KILLS = 6, 30, 3
@@ -92,14 +91,9 @@ def approve(client, hit_ids: list[str], records: Records, over: threading.Event)
 
 
 def make_hits(client) -> tuple[str, list[str]]:
-    hit_type_id = client.create_hit_type(**HIT_TYPE)["HITTypeId"]
-    made = [
-        client.create_hit_with_hit_type(
-            HITTypeId=hit_type_id, Question=QUESTION, LifetimeInSeconds=3600, MaxAssignments=9
-        )
-        for _ in range(HITS)
-    ]
-    return hit_type_id, [each["HIT"]["HITId"] for each in made]
+    hit_type_id = create_hit_type(client)
+    made = [create_hit(client, hit_type_id, MaxAssignments=9) for _ in range(HITS)]
+    return hit_type_id, [each["HITId"] for each in made]
 
 
 def kill_under_load(server: Server, client) -> Records:
@@ -130,13 +124,7 @@ def test_nothing_that_was_answered_is_lost_and_the_ledger_balances(tmp_path):
     server = Server(tmp_path)
     server.start()
     keys = server.client.requester("lab", BALANCE)
-    client = boto3.client(
-        "mturk",
-        region_name="us-east-1",
-        endpoint_url=server.url,
-        aws_access_key_id=keys["access_key"],
-        aws_secret_access_key=keys["secret_key"],
-    )
+    client = Marketplace(server.url).client(keys["access_key"], keys["secret_key"])
     try:
         records = kill_under_load(server, client)
     finally:
