@@ -4,9 +4,8 @@ Links are per word, as in ImageCLEF 2015 (Wang and Gaizauskas 2015, section 3). 
 is of one of three kinds, as in Flickr30k Entities (Plummer et al. 2015, section 3). These modules
 do not use Django:
 
-- `answers` is one worker's answer
+- `answers` has one worker's answer, and the agreement of answers
 - `nouns` guesses the words that need a link
 - `aggregation` combines several answers into one
-- `agreement` measures the agreement of answers
 - `brackets` writes links into the sentence
 """

@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from annotate.kinds.correspondence.aggregation import Answers, Word
-from annotate.kinds.correspondence.agreement import alpha, mean_overlaps, units
-from annotate.kinds.correspondence.answers import Words
+from annotate.kinds.correspondence.answers import Words, alpha, mean_overlaps, units
 from annotate.kinds.correspondence.brackets import bracketed, entities, passages
 from annotate.queries.images import NumberedBox
 from corpora.language.tokens import tokens

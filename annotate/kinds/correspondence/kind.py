@@ -19,7 +19,6 @@ from annotate.kinds.base import (
     new_task,
 )
 from annotate.kinds.correspondence import brackets
-from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (
     KIND_LABELS,
     Correspondences,
@@ -30,6 +29,7 @@ from annotate.kinds.correspondence.answers import (
     box_value,
     kinds,
     links,
+    mean_overlaps,
     parse,
 )
 from annotate.kinds.correspondence.brackets import bracketed

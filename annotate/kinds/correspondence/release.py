@@ -21,8 +21,7 @@ from annotate.exports.images import image_key, image_tables
 from annotate.exports.tables import Column, Row, Table, Type
 from annotate.kinds.correspondence import export
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
-from annotate.kinds.correspondence.agreement import alpha, units
-from annotate.kinds.correspondence.answers import Correspondences, Referent, Words
+from annotate.kinds.correspondence.answers import Correspondences, Referent, Words, alpha, units
 from annotate.kinds.correspondence.export import Picture, Sentence
 from annotate.kinds.freezing import (
     Candidate,
