@@ -6,11 +6,10 @@ from pathlib import PurePosixPath
 from django.http import Http404, StreamingHttpResponse
 
 from annotate.exports.formats import FORMATS
-from annotate.exports.tables import Extra
+from annotate.exports.tables import extras_named
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, export_archive
 from annotate.models import Release
-from corpora.errors import DomainError
 
 CONTENT_TYPES = {
     ".csv": "text/csv; charset=utf-8",
@@ -19,10 +18,6 @@ CONTENT_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",
 }
-
-
-class UnknownExtra(DomainError):
-    """The request asks for an extra that does not exist."""
 
 
 def stream_release_file(release: Release, file: str) -> StreamingHttpResponse:
@@ -46,15 +41,8 @@ def stream_archive(
     """
     if file_format not in FORMATS:
         raise Http404(f"There is no format {file_format!r}.")
-    content = content_of(release, _extras(extras))
+    content = content_of(release, extras_named(extras))
     archive = export_archive(content, FORMATS[file_format])
     response = StreamingHttpResponse(archive, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{release.name}-{file_format}.zip"'
     return response
-
-
-def _extras(given: Iterable[str]) -> list[Extra]:
-    names = [name for part in given for name in part.split(",") if name]
-    if unknown := [name for name in names if name not in list(Extra)]:
-        raise UnknownExtra(f"There is no {unknown[0]!r}. Known are {', '.join(Extra)}.")
-    return [Extra(name) for name in names]

@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.reverse import reverse
 
 from accounts.api.strict import APIView, GenericViewSet
-from annotate.downloads import UnknownExtra, stream_archive, stream_release_file
+from annotate.downloads import stream_archive, stream_release_file
 from annotate.exports.formats import FORMATS
 from annotate.exports.provenance import imports_of
-from annotate.exports.tables import Extra
+from annotate.exports.tables import Extra, UnknownExtra
 from annotate.kinds import KINDS
 from annotate.lookups import release_of
 from annotate.models import Release

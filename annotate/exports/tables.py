@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from annotate.exports.provenance import Licence
 from annotate.models import Release
+from corpora.errors import DomainError
 from shared.database.transactions import batches
 
 # Rows of a table that are held in memory at a time.
@@ -33,6 +34,18 @@ class Extra(StrEnum):
     SECONDS = "seconds"
     KEYWORDS = "keywords"
     REMARKS = "remarks"
+
+
+class UnknownExtra(DomainError):
+    """There is no extra of this name."""
+
+
+def extras_named(given: Iterable[str]) -> list[Extra]:
+    """The extras; each text may be a list with commas. Raises UnknownExtra."""
+    names = [name for part in given for name in part.split(",") if name]
+    if unknown := [name for name in names if name not in list(Extra)]:
+        raise UnknownExtra(f"There is no {unknown[0]!r}. Known are {', '.join(Extra)}.")
+    return [Extra(name) for name in names]
 
 
 class Asked(NamedTuple):

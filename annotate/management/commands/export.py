@@ -1,4 +1,3 @@
-from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ from tqdm import tqdm
 from accounts.management.base import DomainCommand
 from annotate.exports.formats import FORMATS, Format
 from annotate.exports.images import IMAGES
-from annotate.exports.tables import Content, Extra
+from annotate.exports.tables import Content, Extra, extras_named
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, write_export
 from annotate.management.base import (
@@ -35,7 +34,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--with",
             dest="extras",
-            type=_extras,
+            default="",
             metavar="EXTRA,…",
             help=f"also write what is otherwise left out: {', '.join(Extra)}",
         )
@@ -52,14 +51,16 @@ class Command(DomainCommand):
         release: str,
         out: Path,
         format: str | None,
-        extras: list[Extra] | None,
+        extras: str,
         images: bool,
         domains: str | None,
         **_: Any,
     ) -> None:
         found = release_named(release)
         if format is not None:
-            content = content_of(found, extras or [], table_of_domains(domains, self.stderr))
+            content = content_of(
+                found, extras_named([extras]), table_of_domains(domains, self.stderr)
+            )
             self._export(content, FORMATS[format], out, with_images=images)
         elif extras or images or domains:
             raise CommandError("--with, --images and --domains need --format.")
@@ -74,13 +75,3 @@ class Command(DomainCommand):
                 self.stdout.write(str(out / name))
         if with_images:
             self.stdout.write(f"{out / IMAGES}")
-
-
-def _extras(text: str) -> list[Extra]:
-    """The extras in a list with commas."""
-    names = text.split(",")
-    if unknown := [name for name in names if name not in list(Extra)]:
-        raise ArgumentTypeError(
-            f"there is no {unknown[0]!r}. Known are {', '.join(Extra)}, separated by commas"
-        )
-    return [Extra(name) for name in names]

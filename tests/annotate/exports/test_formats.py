@@ -600,7 +600,7 @@ def test_the_command_prints_the_files_and_takes_extras(release, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "csv", "--with", "names"], "there is no 'names'. Known are workers, seconds"),
+        (["--format", "csv", "--with", "names"], "There is no 'names'. Known are workers, seconds"),
         (["--with", "workers"], "--with, --images and --domains need --format"),
         (["--format", "xml"], "invalid choice: 'xml'"),
     ],
