@@ -37,14 +37,16 @@ def _filter(line: str) -> dict[str, Any]:
         raise forms.ValidationError(f"Write a filter as: id = value, value. Not: {line[:60]}")
     lower, dots, upper = (part.strip() for part in values.partition(".."))
     if not dots:
-        return {
-            "filter_id": name,
-            "selected_values": [value.strip() for value in values.split(",")],
-        }
+        selected = [value for value in map(str.strip, values.split(",")) if value]
+        if not selected:
+            raise forms.ValidationError(f"A filter has at least one value: {line[:60]}")
+        return {"filter_id": name, "selected_values": selected}
     try:
         bounds = {"lower": int(lower), "upper": int(upper)}
     except ValueError as error:
         raise forms.ValidationError(f"A range has two numbers: {line[:60]}") from error
+    if bounds["lower"] > bounds["upper"]:
+        raise forms.ValidationError(f"The smaller number of a range comes first: {line[:60]}")
     return {"filter_id": name, "selected_range": bounds}
 
 

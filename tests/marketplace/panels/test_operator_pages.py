@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("panel_api")]
 PAGE = "/operator/studies/everyday-scenes/panel"
 PLAN = {
     "description": "Describe photographs.", "reward": "1.50", "minutes": "5", "places": "2",
-    "devices": ["desktop"], "filters": "languages = 19, 20\nage = 18..65",
+    "devices": ["desktop"], "filters": "languages = 19, 20,\nage = 18..65",
     "consent": "You take part freely.", "no_consent_code": "NO",
     "question": "What?", "choices": "This\nThat", "failed_check_code": "FAILED",
 }  # fmt: skip
@@ -121,6 +121,8 @@ def test_an_invalid_cost_is_not_confirmed(operator, world, text):
     [
         {"filters": "nonsense"},
         {"filters": "age = a..b"},
+        {"filters": "age = 65..18"},
+        {"filters": "languages = ,"},
         {"reward": "0.10"},
         {"choices": "This"},
         {"description": ""},
