@@ -128,7 +128,7 @@ class _Placed:
 
 
 def draw_scene(rng: random.Random) -> Scene:
-    """Generate a scene with one to eight classes, without counting parts."""
+    """Generate a scene with one to nine classes, without counting parts."""
     setting = rng.choice(SETTINGS)
     width, height = rng.choice(SIZES)
     surface = Image.new("RGB", (width * SCALE, height * SCALE))
