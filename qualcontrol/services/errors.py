@@ -22,6 +22,22 @@ class AlreadyExcluded(DomainError):
     """The worker is excluded from the campaign already."""
 
 
+class NotExcluded(DomainError):
+    """The worker is not excluded from the campaign."""
+
+
+class AlreadyPaused(DomainError):
+    """The worker is paused already."""
+
+
+class NotPaused(DomainError):
+    """The worker is not paused."""
+
+
+class NothingProposed(DomainError):
+    """There is no open proposal to exclude the worker."""
+
+
 class NothingToTakeBack(DomainError):
     """There is no verdict that could be taken back or changed."""
 
@@ -35,7 +51,11 @@ class CannotAppeal(DomainError):
 
 
 class AlreadyDecided(DomainError):
-    """Somebody has decided this already, or there is nothing to decide."""
+    """The payment is decided already."""
+
+
+class AlreadyAnswered(DomainError):
+    """The appeal is answered already."""
 
 
 class CannotAsk(DomainError):

@@ -33,9 +33,13 @@ from qualcontrol.services.discards import (
     with_later,
 )
 from qualcontrol.services.errors import (
-    AlreadyDecided,
+    AlreadyAnswered,
     AlreadyExcluded,
+    AlreadyPaused,
     CannotAppeal,
+    NotExcluded,
+    NothingProposed,
+    NotPaused,
     reason_given,
     text_given,
 )
@@ -207,12 +211,12 @@ def reinstate_worker(
 ) -> int:
     """Undo an exclusion, and restore the worker's responses if their tasks still have places,
     except those judged bad or to be rejected. Returns the number of restored responses. The policy
-    takes no action against the worker until there are new bad verdicts. Raises AlreadyDecided."""
+    takes no action against the worker until there are new bad verdicts. Raises NotExcluded."""
     lock_worker(worker)
     lock_check_share(campaign)
     in_force = campaign.exclusions.in_force().filter(worker=worker)
     if not in_force.update(lifted_at=at):
-        raise AlreadyDecided(f"{worker} is not excluded from {campaign}.")
+        raise NotExcluded(f"{worker} is not excluded from {campaign}.")
     reason = reason.strip()
     _log(campaign, worker, Act.REINSTATE, reason, actor, at)
     forgive(campaign, worker)
@@ -233,7 +237,7 @@ def pause_worker(
 ) -> None:
     """Stop giving a worker new tasks. Their responses stay in the data, and a page that is open
     can still be submitted. A person's pause takes the place of one that the policy made, and would
-    end. Raises AlreadyDecided, AlreadyExcluded, ReasonMissing."""
+    end. Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
     reason = reason_given(reason, "pause")
     lock_worker(worker)
     if campaign.exclusions.in_force().filter(worker=worker).exists():
@@ -242,7 +246,7 @@ def pause_worker(
     if actor is not None:
         in_force.filter(is_by_policy=True).update(lifted_at=at)
     if in_force.exists():
-        raise AlreadyDecided(f"{worker} is already paused in {campaign}.")
+        raise AlreadyPaused(f"{worker} is already paused in {campaign}.")
     campaign.pauses.create(worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at)
     _log(campaign, worker, Act.PAUSE, reason, actor, at)
 
@@ -252,11 +256,11 @@ def resume_worker(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
     """End a worker's pause. If a person ends it, the policy takes no action against the worker
-    until there are new bad verdicts. Raises AlreadyDecided."""
+    until there are new bad verdicts. Raises NotPaused."""
     lock_worker(worker)
     in_force = campaign.pauses.in_force().filter(worker=worker)
     if not in_force.update(lifted_at=at):
-        raise AlreadyDecided(f"{worker} is not paused in {campaign}.")
+        raise NotPaused(f"{worker} is not paused in {campaign}.")
     _log(campaign, worker, Act.RESUME, reason.strip(), actor, at)
     if actor is not None:
         forgive(campaign, worker)
@@ -291,11 +295,11 @@ def decline_proposal(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
     """Dismiss the proposal to exclude a worker, and end a pause that the policy made. (To accept
-    the proposal, call `exclude_worker`.) Raises AlreadyDecided."""
+    the proposal, call `exclude_worker`.) Raises NothingProposed."""
     lock_worker(worker)
     waiting = campaign.proposals.open().filter(worker=worker)
     if not waiting.update(answered_at=at):
-        raise AlreadyDecided(f"There is no proposal to exclude {worker} from {campaign}.")
+        raise NothingProposed(f"There is no proposal to exclude {worker} from {campaign}.")
     _log(campaign, worker, Act.DECLINE, reason.strip(), actor, at)
     pauses = campaign.pauses.in_force().filter(worker=worker, is_by_policy=True)
     _end_pauses(pauses, reason="proposal dismissed", actor=actor, at=at)
@@ -412,14 +416,14 @@ def answer_appeal(
     """Grant or refuse an appeal. Returns the number of restored responses.
 
     If the appeal is granted and its exclusion is still in force, the exclusion is undone. A later
-    exclusion of the same worker stays. Raises AlreadyDecided, ReasonMissing.
+    exclusion of the same worker stays. Raises AlreadyAnswered, ReasonMissing.
     """
     answer = text_given(answer, "an answer: the worker has a right to one")
     campaign, worker = appeal.exclusion.campaign, appeal.exclusion.worker
     lock_worker(worker)
     waiting = Appeal.objects.open().filter(pk=appeal.pk)
     if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
-        raise AlreadyDecided("This appeal is already answered.")
+        raise AlreadyAnswered("This appeal is already answered.")
     _log(campaign, worker, Act.ANSWER, answer[:1024], actor, at)
     is_in_force = campaign.exclusions.in_force().filter(pk=appeal.exclusion_id).exists()
     if not is_granted or not is_in_force:

@@ -25,7 +25,7 @@ from qualcontrol.review import judging
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import change_verdict, take_back
-from qualcontrol.services.errors import AlreadyDecided, AlreadyExcluded, AlreadyJudged
+from qualcontrol.services.errors import AlreadyExcluded, AlreadyJudged, AlreadyPaused
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.policies import decide
@@ -392,7 +392,7 @@ def test_the_policy_follows_the_file_of_a_draft_that_was_edited_meanwhile():
 @pytest.mark.parametrize(
     ("first", "second", "refusal"),
     [
-        (pause, pause, AlreadyDecided),
+        (pause, pause, AlreadyPaused),
         (exclude, pause, AlreadyExcluded),
         (exclude, propose, AlreadyExcluded),
         (exclude, exclude, AlreadyExcluded),

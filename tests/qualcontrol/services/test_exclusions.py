@@ -15,7 +15,13 @@ from qualcontrol.models import Act, Appeal, Decision, Exclusion, SpotCheck
 from qualcontrol.review import judging
 from qualcontrol.review.judging import reject_response
 from qualcontrol.review.undoing import change_verdict, undo_preview
-from qualcontrol.services.errors import AlreadyDecided, AlreadyExcluded, CannotAppeal, ReasonMissing
+from qualcontrol.services.errors import (
+    AlreadyAnswered,
+    AlreadyExcluded,
+    CannotAppeal,
+    NotExcluded,
+    ReasonMissing,
+)
 from qualcontrol.services.exclusions import (
     ExclusionPreview,
     answer_appeal,
@@ -326,7 +332,7 @@ def test_reinstate_worker_draws_the_checks_of_what_breaks_the_rules(worker):
 
 
 def test_reinstate_worker_who_is_not_excluded_is_refused(campaign, worker):
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(NotExcluded):
         reinstate(campaign, worker)
 
     assert not Decision.objects.exists()
@@ -424,7 +430,7 @@ def test_an_appeal_is_answered_once(proposing, excluded):
     appeal = enter(proposing, excluded)
     answer(appeal, is_granted=False)
 
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(AlreadyAnswered):
         answer(appeal, is_granted=True)
 
     assert proposing.exclusions.in_force().exists()

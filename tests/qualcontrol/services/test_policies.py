@@ -7,7 +7,7 @@ from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, Worker
 from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
-from qualcontrol.services.errors import AlreadyDecided, AlreadyExcluded
+from qualcontrol.services.errors import AlreadyExcluded, AlreadyPaused, NothingProposed, NotPaused
 from qualcontrol.services.exclusions import (
     decline_proposal,
     exclude_worker,
@@ -173,7 +173,7 @@ def test_a_proposal_stays_open_after_a_person_ends_the_pause():
 def test_leaving_a_worker_whom_nobody_proposed_is_refused():
     campaign = make_campaign()
 
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(NothingProposed):
         decline_proposal(
             campaign=campaign, worker=WorkerFactory(), reason="", actor=UserFactory(), at=NOON
         )
@@ -215,7 +215,7 @@ def test_a_person_takes_over_the_policys_pause():
     pause = Pause.objects.in_force().get()
     assert (pause.reason, pause.is_by_policy) == ("asks", False)
     assert acts_on(worker) == [Act.PAUSE, Act.PAUSE]
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(AlreadyPaused):
         pause_worker(campaign=campaign, worker=worker, reason="again", actor=ada, at=NOON)
 
 
@@ -240,7 +240,7 @@ def test_a_second_pause_and_the_end_of_a_missing_one_are_refused(service):
     if service is pause_worker:
         pause_worker(**about)
 
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises((AlreadyPaused, NotPaused)):
         service(**about)
 
     assert Pause.objects.count() == (service is pause_worker)
