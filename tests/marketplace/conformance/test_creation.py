@@ -69,20 +69,13 @@ def _refused(marketplace, question: str) -> str:
     return str(error.value)
 
 
-def test_a_hit_without_question_and_layout_is_refused(client):
+@pytest.mark.parametrize("given", [{}, {"Question": QUESTION, "HITLayoutId": "3LAYOUT"}])
+def test_a_hit_needs_a_question_or_a_layout_and_not_both(client, given):
     """Conformance check 10."""
     hit_type_id = create_hit_type(client)
 
     with pytest.raises(client.exceptions.RequestError, match="Question or a HITLayoutId"):
-        client.create_hit_with_hit_type(HITTypeId=hit_type_id, LifetimeInSeconds=60)
-
-
-def test_both_question_and_layout_are_refused(client):
-    """Conformance check 10."""
-    hit_type_id = create_hit_type(client)
-
-    with pytest.raises(client.exceptions.RequestError, match="Question or a HITLayoutId"):
-        create_hit(client, hit_type_id, HITLayoutId="3LAYOUT")
+        client.create_hit_with_hit_type(HITTypeId=hit_type_id, LifetimeInSeconds=60, **given)
 
 
 def test_malformed_xml_is_refused(marketplace):
