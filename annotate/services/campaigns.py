@@ -66,12 +66,15 @@ def create_campaigns(
 ) -> list[Campaign]:
     """Create the campaigns of a file, all or none; raises CampaignNotPossible."""
     team = team or first_team(at=at)
-    if plan.family and Campaign.objects.of_team(team).filter(family=plan.family).exists():
-        # They could not be released together if they differ, and earlier releases lack theirs.
-        raise CampaignNotPossible(
-            f"name: another file has made the campaigns of {plan.family} in several languages. "
-            "Choose another name."
-        )
+    if plan.family:
+        # Two files of one name wait for each other: in other languages, no slug would be the same.
+        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+        if Campaign.objects.of_team(team).filter(family=plan.family).exists():
+            # They could not be released together if they differ, and earlier releases lack theirs.
+            raise CampaignNotPossible(
+                f"name: another file has made the campaigns of {plan.family} in several languages. "
+                "Choose another name."
+            )
     return [
         create_campaign(config=config, endpoint=endpoint, at=at, team=team, family=plan.family)
         for config in plan.configs

@@ -1,11 +1,19 @@
 """Creating campaigns."""
 
+from functools import partial
+
 import pytest
 from django.db import connection
 
+from annotate.kinds.campaign_files import parse_plan
 from annotate.models import Campaign, ClassRelation
 from annotate.queries.progress import progress
-from annotate.services.campaigns import CampaignNotPossible, change_campaign, create_campaign
+from annotate.services.campaigns import (
+    CampaignNotPossible,
+    change_campaign,
+    create_campaign,
+    create_campaigns,
+)
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -52,6 +60,22 @@ def test_a_name_that_another_campaign_takes_meanwhile_is_refused(act):
         while_open(create, act)
 
     assert [each.tasks.count() for each in Campaign.objects.all()] == [1, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_of_two_files_of_one_name_one_makes_the_family_in_its_languages():
+    selection = SelectionFactory(images=1)
+
+    def create_in(*languages):
+        file = {"name": "street", "selection": selection.name, "budget": 20}
+        plan = parse_plan({**file, "languages": [*languages]})
+        return create_campaigns(plan=plan, endpoint="local", at=NOON, team=selection.team)
+
+    with pytest.raises(CampaignNotPossible, match="another file has made the campaigns"):
+        while_open(partial(create_in, "en", "de"), partial(create_in, "fr", "it"))
+
+    assert {each.config.language for each in Campaign.objects.all()} == {"en", "de"}
 
 
 def test_a_campaign_has_a_task_for_each_image_in_the_order_of_its_selection():
