@@ -18,6 +18,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Right, Team
+from accounts.pages.lists import page_of
 from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
@@ -70,7 +71,7 @@ from hits.pages.task_page.page import (
 from hits.services.hit_pages import FrameParameters
 from hits.services.lifecycle import save_draft
 
-MOST_DRAFTS = 20
+PER_LIST = 20
 # Captions of images that somebody has just chosen, by their own people.
 SMALL = {
     "references": 3,
@@ -109,11 +110,11 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         draft = begin_draft(owner=user_of(request), file=file, team=team, at=timezone.now())
         first = SHORT if SMALL.items() <= file.items() else STEPS[0]
         return redirect("hits:new_step", draft.pk, first.name)
-    drafts = drafts_of(request).filter(team=team).select_related("campaign")[:MOST_DRAFTS]
+    drafts = drafts_of(request).filter(team=team).select_related("campaign")
     context = {
-        "drafts": drafts,
+        "page": page_of(drafts, request, per_page=PER_LIST),
         "has_selections": Selection.objects.of_team(team).exists(),
-        "campaigns": Campaign.objects.of_team(team).order_by("-created_at", "-pk")[:MOST_DRAFTS],
+        "campaigns": Campaign.objects.of_team(team).order_by("-created_at", "-pk")[:PER_LIST],
     }
     return render(request, "hits/new_campaign/start.html", context)
 

@@ -203,6 +203,19 @@ def test_drafts_are_listed_latest_first(signed_in, user):
     assert page.index("newer") < page.index("older")
 
 
+def test_drafts_beyond_the_first_page_are_reached(signed_in, user):
+    for number in range(21):
+        name = f"draft-{number:02}"
+        begin_draft(owner=user, file={"name": name}, at=NOON + timedelta(hours=number))
+
+    first = BeautifulSoup(signed_in.get("/new/").content, "lxml")
+    rest = signed_in.get(f"/new/{first.select_one('a[rel=next]')['href']}").content.decode()
+
+    assert "draft-00" not in first.text
+    assert "draft-00" in rest
+    assert "draft-01" not in rest
+
+
 def test_entries_are_stored_and_checked_while_they_are_typed(signed_in, draft):
     CampaignFactory(slug="busy-streets")
     answer = typed(signed_in, draft, "task", name="Busy Streets")
