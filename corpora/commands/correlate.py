@@ -371,7 +371,15 @@ def _notes(
             "A coefficient that is missing (–, in JSON null) is not defined: people, or the "
             "metric, say the same of all that it compares, or there is only one system."
         )
-    if all(coefficient.interval or math.isnan(coefficient.value) for coefficient in every):
+    if any(coefficient.is_constant for coefficient in every):
+        yield (
+            "A coefficient with no interval (in JSON null) is the same in nearly all resamples of "
+            "the images, as that of a perfect order is. They do not say how certain it is."
+        )
+    if all(
+        coefficient.interval or coefficient.is_constant or math.isnan(coefficient.value)
+        for coefficient in every
+    ):
         return
     if not about["resamples"]:
         yield "There are no intervals, because --resamples is 0."

@@ -30,7 +30,7 @@ class Difference(NamedTuple):
     """The second results' figure minus the first's.
 
     `p` is twice the share of resamples in which the difference is 0 or has the other sign, at most
-    1 and at least one resample's share. A difference that is the same in all has no interval.
+    1 and at least one resample's share. One that is the same in nearly all has no interval.
     """
 
     difference: float
@@ -41,13 +41,13 @@ class Difference(NamedTuple):
 def intervals(group: Group, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Interval]:
     """The interval of each figure of the group by name; a seed always gives the same.
 
-    A single image has no intervals, and a figure that is the same in all resamples has none.
+    A single image has no intervals, and a figure that is the same in nearly all resamples has none.
     """
     drawn = _resampled(group.measured, len(group.images), resamples, seed)
     return {
-        name: interval_of(figures)
+        name: interval
         for name, figures in drawn.items()
-        if not _is_same_in_all(figures)
+        if (interval := interval_of(figures)) is not None
     }
 
 
@@ -69,19 +69,14 @@ def compare(
 def _difference(difference: float, drawn: Floats) -> Difference:
     least = 1 / len(drawn)
     p = 2 * float(min(np.mean(drawn <= 0), np.mean(drawn >= 0)))
-    interval = None if _is_same_in_all(drawn) else interval_of(drawn)
-    return Difference(difference, interval, min(1.0, max(p, least)))
+    return Difference(difference, interval_of(drawn), min(1.0, max(p, least)))
 
 
-def _is_same_in_all(figures: Floats) -> bool:
-    return np.allclose(figures, figures[0])
-
-
-def interval_of(figures: Floats) -> Interval:
-    """The interval of a figure from its values in resamples."""
+def interval_of(figures: Floats) -> Interval | None:
+    """The interval of a figure from its values in resamples; None if it would have no width."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(figures, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+    return None if np.isclose(low, high) else Interval(float(low), float(high))
 
 
 def _resampled(

@@ -114,7 +114,7 @@ def ranking(votes: Sequence[Vote], sources: Sequence[str], seed: int) -> Ranking
     games = (wins + wins.T).sum(axis=1)
     is_known = (games > 0) & (len({vote.image for vote in votes}) > 1)
     disputed = _disputed(votes)
-    has_interval = is_known & [source in disputed for source in sources]
+    has_interval = is_known & [source in disputed for source in sources] & ~np.isclose(low, high)
     order = np.argsort(-estimated, kind="stable")
     wrong = {
         (above, below): float(np.mean(_is_below(drawn[:, order[above]], drawn[:, order[below]])))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corpora.evaluation.bootstrap import AT_A_TIME, RESAMPLES, Interval, draws, interval_of
+from corpora.evaluation.bootstrap import AT_A_TIME, LEVEL, RESAMPLES, Interval, draws, interval_of
 from corpora.evaluation.judgements import Caption
 from corpora.evaluation.metrics import Floats, Measured, shares
 
@@ -25,11 +25,13 @@ COEFFICIENTS = ("tau_b", "tau_c", "spearman", "pearson", "accuracy")
 class Coefficient(NamedTuple):
     """A coefficient, NaN where all figures or all scores are the same, and its interval.
 
-    It has none with 0 resamples, a single image, or if it is NaN in a resample.
+    It has none with 0 resamples, a single image, if it is NaN in a resample, or if it
+    `is_constant`: the same in nearly all of them.
     """
 
     value: float
     interval: Interval | None
+    is_constant: bool
 
 
 class Judged(NamedTuple):
@@ -117,20 +119,21 @@ def told_apart(judged: Judged) -> tuple[Floats, list[tuple[int, int]]]:
     pairs = [
         (better, worse)
         for better, worse in permutations(range(drawn.shape[1]), 2)
-        if size > 1 and interval_of(drawn[:, better] - drawn[:, worse]).low > 0
+        if size > 1 and np.quantile(drawn[:, better] - drawn[:, worse], (1 - LEVEL) / 2) > 0
     ]
     return _means(np.ones((1, size)), people)[0, :, 0], pairs
 
 
 def _coefficients(rows: Floats) -> dict[str, Coefficient]:
     """The first row has the values, the others are those of the resamples."""
-    return {
-        name: Coefficient(
-            float(column[0]),
-            interval_of(column[1:]) if len(column) > 1 and np.isfinite(column).all() else None,
+    coefficients = {}
+    for name, column in zip(COEFFICIENTS[-rows.shape[1] :], rows.T, strict=True):
+        is_defined = len(column) > 1 and bool(np.isfinite(column).all())
+        interval = interval_of(column[1:]) if is_defined else None
+        coefficients[name] = Coefficient(
+            float(column[0]), interval, is_constant=is_defined and interval is None
         )
-        for name, column in zip(COEFFICIENTS[-rows.shape[1] :], rows.T, strict=True)
-    }
+    return coefficients
 
 
 def _of_systems(statistics: Floats, images: Indices, systems: Indices) -> Floats:

@@ -118,12 +118,11 @@ def _score(by_image: Mapping[int, float], seed: int) -> Score:
     values = np.array([by_image[image] for image in sorted(by_image)])
     if not len(values):
         return Score(None, None, None, 0)
-    if np.allclose(values, values[0]):
-        return Score(float(values.mean()), None, None, len(values))
     # The same seed and number of images give the same resamples.
     drawn = draws(len(values), RESAMPLES, abs(seed), len(values))
     means = np.concatenate([counts @ values for counts in drawn]) / len(values)
-    return Score(float(values.mean()), *interval_of(means), len(values))
+    low, high = interval_of(means) or (None, None)
+    return Score(float(values.mean()), low, high, len(values))
 
 
 def _mean(ratings: Sequence[float]) -> float | None:

@@ -20,12 +20,13 @@ LEVEL = 95
 
 
 def interval(values: Sequence[float]) -> list[float] | None:
-    """The middle 95% of the statistics of resamples; None without any, or if all are the same."""
+    """The middle 95% of the statistics of resamples; None without any, or if it has no width."""
     finite = [value for value in values if np.isfinite(value)]
-    if not finite or np.allclose(finite, finite[0]):
+    if not finite:
         return None
     half = (100 - LEVEL) / 2
-    return [float(value) for value in np.percentile(finite, [half, 100 - half])]
+    low, high = np.percentile(finite, [half, 100 - half])
+    return None if np.isclose(low, high) else [float(low), float(high)]
 
 
 def resampled(

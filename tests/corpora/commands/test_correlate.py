@@ -112,7 +112,7 @@ def test_the_metrics_order_systems_as_people_do(judged):
     for figure in ("CIDEr", "Bleu_1", "ROUGE_L"):
         assert true["systems"][figure]["accuracy"]["value"] >= 0.9, figure
         assert true["captions"][figure]["tau_b"]["value"] > 0.7, figure
-        low, high = true["captions"][figure]["tau_b"]["interval"]
+        low, high = true["captions"][figure]["tau_b"]["interval"] or (0, 1)
         assert low <= true["captions"][figure]["tau_b"]["value"] <= high
     assert true["captions"]["one person"]["accuracy"]["value"] == 1
     flat = found["criteria"]["fluent"]
@@ -262,7 +262,7 @@ def test_side_by_side_comparisons_order_the_captions_of_their_pair(compared, res
 
     better = found["criteria"]["better"]
     assert found["systems"] == sorted(WORDS)
-    assert better["captions"]["Bleu_1"] == {"accuracy": {"value": 1, "interval": [1, 1]}}
+    assert better["captions"]["Bleu_1"] == {"accuracy": {"value": 1, "interval": None}}
     assert better["people"]["good"] > better["people"]["poor"]
 
 
@@ -315,6 +315,34 @@ def test_a_system_that_some_resamples_lack_is_a_reason_for_missing_intervals(tmp
     found = json.loads(capsys.readouterr().out)
     assert found["criteria"]["total"]["systems"]["place"]["tau_b"]["interval"] is None
     assert "or a system has no rated caption" in found["notes"][-1]
+
+
+def test_a_perfect_order_has_no_interval_and_the_command_says_why(tmp_path, capsys):
+    ratings, table = tmp_path / "ratings.json", tmp_path / "scores.csv"
+    captions = [
+        {"image_id": image, "sources": {name: f"a {name} dog"}, "scores": {"total": score}}
+        for image in range(1, 7)
+        for name, score in [("good", 5), ("fair", 3), ("poor", 1)]
+    ]
+    ratings.write_text(json.dumps({"captions": captions}))
+    rows = [
+        f"{each['image_id']},{name},{each['scores']['total']}"
+        for each in captions
+        for name in each["sources"]
+    ]
+    table.write_text("\n".join(["image_id,source,same", *rows]))
+    command = ["correlate", str(ratings), "--results", str(table), "--resamples", "50"]
+
+    main([*command, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    main(command)
+    shown = capsys.readouterr().out
+
+    for per in ("captions", "systems"):
+        assert found["criteria"]["total"][per]["same"]["tau_b"] == {"value": 1, "interval": None}
+    assert "[1.00, 1.00]" not in shown
+    assert "the same in nearly all resamples" in found["notes"][-1]
+    assert found["notes"][-1] in shown
 
 
 def test_an_error_is_one_line(judged, results, tmp_path):
