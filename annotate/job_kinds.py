@@ -156,18 +156,12 @@ def _import_part(part: str, path: Path, job: Job) -> list[str]:
             counts = imports.import_boxes(path=path, split=split, team=owner)
             return [counts.in_words("box", "boxes")]
         case "coco":
-            coco_counts = imports.import_coco(path=path, split=split, team=owner)
-            return [
-                coco_counts.classes.in_words("class", "classes"),
-                coco_counts.images.in_words("image"),
-                coco_counts.boxes.in_words("box", "boxes"),
-            ]
+            return imports.import_coco(path=path, split=split, team=owner).in_words()
     name, at = arguments["caption_set"], job.asked_at
     if CaptionSet.objects.filter(name=name, created_at=at).exists():
         return [f"The set {name} was created before the job was interrupted."]
     given = caption_sets.import_captions(path=path, split=split, name=name, team=team, at=at)
-    skipped = f", {given.skipped:,} of unknown images skipped" if given.skipped else ""
-    return [f"{counted(given.new, 'caption')} in the set {name}{skipped}."]
+    return [given.in_words(name)]
 
 
 def _import_title(arguments: Mapping[str, Any], *_: Any) -> str:

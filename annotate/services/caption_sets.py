@@ -16,6 +16,7 @@ from corpora.datasets import coco
 from corpora.errors import DomainError
 from corpora.language.text import normalise
 from corpora.reading.files import MalformedFile
+from corpora.wording import counted
 from shared.database.transactions import create_in_batches
 
 # Finds the primary key of a caption's image; None if it is none of the images asked for.
@@ -27,6 +28,11 @@ class CaptionCounts(NamedTuple):
 
     new: int
     skipped: int
+
+    def in_words(self, name: str) -> str:
+        """The result for the set of this name."""
+        skipped = f", {self.skipped:,} of unknown images skipped" if self.skipped else ""
+        return f"{counted(self.new, 'caption')} in the set {name}{skipped}."
 
 
 def import_captions(

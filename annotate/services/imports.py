@@ -288,6 +288,13 @@ class CocoCounts(NamedTuple):
     images: Counts
     boxes: Counts
 
+    def in_words(self) -> list[str]:
+        classes, boxes = (
+            self.classes.in_words("class", "classes"),
+            self.boxes.in_words("box", "boxes"),
+        )
+        return [classes, self.images.in_words("image"), boxes]
+
 
 @transaction.atomic
 def import_coco(

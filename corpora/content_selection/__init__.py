@@ -2,6 +2,6 @@
 
 The metric, its human upper bound and the baselines of Wang and Gaizauskas, "Generating Image
 Descriptions with Gold Standard Visual Inputs" (ENLG 2015). Does not use Django. `metric` computes
-scores, `baselines` learns from development images and ranks an image's boxes, `files` reads the
-input, `report` prints the scores and plots them.
+scores, `baselines` learns from development images and ranks an image's boxes, and `files` reads
+the input.
 """

@@ -5,11 +5,9 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from accounts.management.base import DomainCommand, team_named
-from accounts.models import Team
 from annotate.management.base import add_owner_options, import_image_files
 from annotate.services import imports
 from annotate.services.caption_sets import import_captions
-from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -50,19 +48,11 @@ class Command(DomainCommand):
     ) -> None:
         owner: dict[str, Any] = {"team": team_named(team), "change_published": change_published}
         if captions:
-            self._import_captions(file, split, captions, owner["team"])
+            counts = import_captions(
+                path=file, split=split, name=captions, team=owner["team"], at=timezone.now()
+            )
+            self.stdout.write(counts.in_words(captions))
         else:
-            self._import_instances(file, split, owner)
+            self.print_lines(imports.import_coco(path=file, split=split, **owner).in_words())
         if files:
             self.stdout.write(import_image_files(files, split, **owner))
-
-    def _import_captions(self, file: Path, split: str, name: str, team: Team | None) -> None:
-        counts = import_captions(path=file, split=split, name=name, team=team, at=timezone.now())
-        skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
-        self.stdout.write(f"{counted(counts.new, 'caption')} in the set {name}{skipped}.")
-
-    def _import_instances(self, file: Path, split: str, owner: dict[str, Any]) -> None:
-        counts = imports.import_coco(path=file, split=split, **owner)
-        self.stdout.write(counts.classes.in_words("class", "classes"))
-        self.stdout.write(counts.images.in_words("image"))
-        self.stdout.write(counts.boxes.in_words("box", "boxes"))

@@ -7,7 +7,6 @@ from django.utils import timezone
 from accounts.management.base import DomainCommand, add_team_option, team_named
 from annotate.management.base import release_named
 from annotate.services.caption_sets import import_results
-from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -48,5 +47,4 @@ class Command(DomainCommand):
             release=found,
             team=team_named(team),
         )
-        skipped = f", {counts.skipped} of other images skipped" if counts.skipped else ""
-        self.stdout.write(f"{counted(counts.new, 'caption')} in the caption set {name}{skipped}.")
+        self.stdout.write(counts.in_words(name))
