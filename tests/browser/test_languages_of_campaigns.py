@@ -16,8 +16,8 @@ from tests.factories import (
     BoxFactory,
     ClassFactory,
     SelectionFactory,
-    make_campaign,
 )
+from tests.hits.framed_work import published
 from tests.sentences import sentences
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,8 +68,7 @@ def test_the_page_counts_the_words_that_the_server_counts(page, site):
 def test_a_caption_in_another_language(
     context, marketplace, site, title, tag, direction, label, refused, caption
 ):
-    campaign = make_campaign(tasks=1, language=tag, hit={"title": title})
-    reconcile(campaign)
+    campaign = published(tasks=1, language=tag, hit={"title": title})
     [worker] = marketplace.fresh_workers(1)
     page = context.new_page()
     page.set_viewport_size(PHONE)
@@ -115,14 +114,13 @@ IN_ARABIC = {
 
 @pytest.mark.parametrize(("language", "texts"), [("en", IN_ENGLISH), ("ar", IN_ARABIC)])
 def test_a_paragraph_is_written_and_stored_whole(phone, site, marketplace, title, language, texts):
-    campaign = make_campaign(
+    campaign = published(
         tasks=1,
         language=language,
         hit={"title": title},
         captions={"style": "paragraph", "target_words": 60},
         instructions=texts["own"],
     )
-    reconcile(campaign)
     [worker] = marketplace.fresh_workers(1)
     frame = accept(phone, worker, campaign)
     field = frame.get_by_label(texts["label"])

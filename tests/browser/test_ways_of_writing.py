@@ -12,7 +12,7 @@ from playwright.sync_api import CDPSession, Locator, Page, expect
 from annotate.models import Response
 from hits.reconcile.reconciler import reconcile
 from tests.browser.campaigns import accept
-from tests.factories import make_campaign
+from tests.hits.framed_work import published
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -203,8 +203,7 @@ CASES: list[tuple[Callable[[Page, Locator], None], dict[str, int], str]] = [
 )
 def test_each_way_is_told_apart(page, site, marketplace, title, write, characters, flag):
     rules = {"least_words": 1, "most_words": 99}
-    campaign = make_campaign(tasks=1, hit={"title": title}, captions=rules)
-    reconcile(campaign)
+    campaign = published(tasks=1, hit={"title": title}, captions=rules)
     [worker] = marketplace.fresh_workers(1)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.clock.install()
@@ -229,8 +228,7 @@ def test_each_way_is_told_apart(page, site, marketplace, title, write, character
 def test_a_field_that_takes_no_pasted_text_takes_ones_own_words_back(
     page, site, marketplace, title
 ):
-    campaign = make_campaign(tasks=1, hit={"title": title}, writing={"refuse_paste": True})
-    reconcile(campaign)
+    campaign = published(tasks=1, hit={"title": title}, writing={"refuse_paste": True})
     [worker] = marketplace.fresh_workers(1)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.clock.install()

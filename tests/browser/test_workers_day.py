@@ -12,6 +12,7 @@ from tests.accessibility import RULES, violations
 from tests.browser.campaigns import accept, open_group
 from tests.browser.conftest import PHONE
 from tests.factories import BoxFactory, ClassFactory, make_campaign
+from tests.hits.framed_work import published
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -147,8 +148,7 @@ def test_axe_finds_nothing_wrong_with_the_task_page_in_its_frame(page, worker, c
 
 
 def test_after_the_last_hit_no_other_is_offered(page, worker, site, title):
-    campaign = make_campaign(tasks=1, hit={"title": title})
-    reconcile(campaign)
+    campaign = published(tasks=1, hit={"title": title})
     frame = accept(page, worker, campaign)
 
     frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)

@@ -1,10 +1,22 @@
-"""Do HITs at the marketplace, on the task page in its frame."""
+"""Create HITs at the marketplace, and do them on the task page in its frame."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from lxml import html
 
+from annotate.models import Campaign
+from hits.reconcile.reconciler import reconcile
+from tests.factories import make_campaign
+
 SENTENCE = "A brown dog jumps over a low wooden fence number {}."
+
+
+def published(**values: Any) -> Campaign:
+    """A campaign of `make_campaign` whose HITs a sync has created."""
+    campaign = make_campaign(**values)
+    reconcile(campaign)
+    return campaign
 
 
 def accept(worker, campaign):

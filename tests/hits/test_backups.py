@@ -22,7 +22,7 @@ from hits.reconcile.reconciler import reconcile
 from qualcontrol.services.releasing import release_campaign
 from shared.backups import files
 from tests.factories import NOON, make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.services.installation import empty_database
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -125,9 +125,8 @@ def test_an_old_backup_imports_what_happened_since_and_pays_nothing_twice(
     client, marketplace, requester, machine, backup
 ):
     """The marketplace knows of HITs, submissions and payments that the backup has not heard of."""
-    campaign = make_campaign(tasks=2)
+    campaign = published(tasks=2)
     first, *others = marketplace.fresh_workers(3)
-    reconcile(campaign)
     work(client, first, campaign)
     reconcile(campaign)
     call_command("backup", str(backup))
@@ -151,8 +150,7 @@ def test_an_old_backup_imports_what_happened_since_and_pays_nothing_twice(
 def test_a_restored_release_has_the_same_bytes(
     client, marketplace, requester, machine, backup, settings, tmp_path
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     for number, worker in enumerate(marketplace.fresh_workers(3)):
         work(client, worker, campaign, number)
     reconcile(campaign)

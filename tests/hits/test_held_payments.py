@@ -22,8 +22,8 @@ from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, S
 from qualcontrol.review.judging import judge
 from qualcontrol.services.errors import AlreadyDecided, CannotReject
 from qualcontrol.services.exclusions import resume_worker
-from tests.factories import NOON, UserFactory, make_campaign
-from tests.hits.framed_work import fields_of, open_page, post, work
+from tests.factories import NOON, UserFactory
+from tests.hits.framed_work import fields_of, open_page, post, published, work
 from tests.hits.marketplace_calls import before_call, raise_gone
 from tests.races import just_before_lock, somebody_waits_for_a_lock
 from tests.servers import PATIENCE
@@ -37,9 +37,7 @@ LONG = "word " * 40_000
 @pytest.fixture
 def campaign(marketplace, requester):
     """A published campaign of four images."""
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
-    return campaign
+    return published(tasks=4)
 
 
 def send_caption(client, worker, campaign, text):
@@ -222,8 +220,7 @@ def test_the_payment_of_an_answer_from_the_page_is_not_held(client, marketplace,
 @pytest.fixture
 def due(client, marketplace, requester):
     """A campaign with a caption that is due for approval, and with a held payment."""
-    campaign = make_campaign(tasks=4, review={"share": 0, "first": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=4, review={"share": 0, "first": 0, "approve_after_hours": 24})
     writer, stranger = marketplace.fresh_workers(2)
     work(client, writer, campaign)
     post(stranger, campaign, junk="hello")

@@ -7,8 +7,8 @@ from annotate.models import Response
 from hits.models import WorkerBarring
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.review.judging import judge
-from tests.factories import NOON, UserFactory, make_campaign
-from tests.hits.framed_work import open_page, work
+from tests.factories import NOON, UserFactory
+from tests.hits.framed_work import open_page, published, work
 from tests.hits.marketplace_process import NotOffered
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,9 +18,7 @@ TRIAL = {"share": 0, "first": 1, "trial": 2, "approve_after_hours": 0}
 
 @pytest.fixture
 def campaign(marketplace, requester):
-    campaign = make_campaign(tasks=6, review=TRIAL)
-    reconcile(campaign)
-    return campaign
+    return published(tasks=6, review=TRIAL)
 
 
 def judge_first(verdict):

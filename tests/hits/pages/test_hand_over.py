@@ -6,10 +6,10 @@ import pytest
 
 from hits.mturk import people
 from hits.mturk.people import Described, NoPeople
-from hits.reconcile.reconciler import reconcile
 from shared import hand_over
 from shared.hand_over import SignedIn
 from tests.factories import UserFactory, make_campaign
+from tests.hits.framed_work import published
 from tests.hits.own_people import TEXTS
 
 pytestmark = pytest.mark.django_db
@@ -65,9 +65,7 @@ def test_nothing_is_handed_over_without_a_secret_or_to_amazon(client, settings, 
 
 @pytest.fixture
 def campaign(requester):
-    found = make_campaign(tasks=1, workers={"who": "own"})
-    reconcile(found)
-    return found
+    return published(tasks=1, workers={"who": "own"})
 
 
 @pytest.mark.django_db(transaction=True)

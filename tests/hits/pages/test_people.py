@@ -14,7 +14,7 @@ from hits.mturk.connection import MarketplaceError
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import change_reward
 from tests.factories import NOON, ImageFactory, TeamFactory, UserFactory, make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_process import Person
 from tests.hits.own_people import TEXTS, link_of
 
@@ -23,9 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 @pytest.fixture
 def campaign(requester):
-    found = make_campaign(tasks=4, workers={"who": "own"})
-    reconcile(found)
-    return found
+    return published(tasks=4, workers={"who": "own"})
 
 
 @pytest.fixture
@@ -229,8 +227,7 @@ def test_a_paid_practice_takes_no_task_from_anybody(client, page):
     graded = {"image": ImageFactory().key, "text": "A dog runs.", "good": True, "why": "Clear."}
     practice = {"captions": [graded], "paid": True}
     one_slot = {"assignments": 1}
-    campaign = make_campaign(tasks=1, workers={"who": "own"}, practice=practice, hit=one_slot)
-    reconcile(campaign)
+    campaign = published(tasks=1, workers={"who": "own"}, practice=practice, hit=one_slot)
     person = Person.join(make_link(client, f"/campaigns/{campaign.slug}/invite/"), "Ada")
     frame = person.accept("")
     person.submit(frame.assignment_id, practice="1")
@@ -239,10 +236,9 @@ def test_a_paid_practice_takes_no_task_from_anybody(client, page):
 
 
 def test_a_page_with_fewer_images_than_others_takes_no_later_page_from_anybody(client, page):
-    campaign = make_campaign(
+    campaign = published(
         tasks=2, workers={"who": "own"}, hit={"assignments": 1, "images": 2, "reward": "0.20"}
     )
-    reconcile(campaign)
     person = Person.join(make_link(client, f"/campaigns/{campaign.slug}/invite/"), "Berta")
     frame = person.accept("")
     person.submit(frame.assignment_id, **{"caption-1": "Two dogs run over a long sandy beach."})

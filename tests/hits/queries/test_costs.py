@@ -28,6 +28,7 @@ from tests.factories import (
     UserFactory,
     make_campaign,
 )
+from tests.hits.framed_work import published
 
 pytestmark = pytest.mark.django_db
 
@@ -128,9 +129,7 @@ UNPAID = {"hit": {"reward": "0"}, "workers": {"who": "own"}, "budget": "0"}
 
 
 def test_a_campaign_without_reward_and_budget_gets_its_hits(marketplace, requester):
-    campaign = make_campaign(tasks=2, **UNPAID)
-
-    reconcile(campaign)
+    campaign = published(tasks=2, **UNPAID)
 
     assert sum(hit.slots for hit in Hit.objects.all()) == 6
     assert {(hit.reward, hit.fee) for hit in Hit.objects.all()} == {(ZERO, ZERO)}
@@ -140,8 +139,7 @@ def test_a_campaign_without_reward_and_budget_gets_its_hits(marketplace, request
 
 
 def test_a_second_sync_of_an_unpaid_campaign_creates_nothing_more(marketplace, requester):
-    campaign = make_campaign(tasks=2, **UNPAID)
-    reconcile(campaign)
+    campaign = published(tasks=2, **UNPAID)
     before = Hit.objects.count()
 
     reconcile(campaign)

@@ -27,16 +27,14 @@ from tests.factories import (
     TaskFactory,
     TeamFactory,
     UserFactory,
-    make_campaign,
 )
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 
 pytestmark = pytest.mark.django_db
 
 
 def test_a_settled_campaign_adds_no_call_and_no_record(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     finish(campaign=campaign, actor=None, at=NOON)
     for _ in range(2):
@@ -134,8 +132,7 @@ def test_a_worker_is_told_of_a_verdict_after_the_campaign_is_settled(
     client, marketplace, requester
 ):
     review = {"tells_workers": True, "pause_certainty": 1, "approve_after_hours": 0}
-    campaign = make_campaign(tasks=1, review=review)
-    reconcile(campaign)
+    campaign = published(tasks=1, review=review)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     finish(campaign=campaign, actor=None, at=NOON)
     for _ in range(2):
@@ -163,8 +160,7 @@ def test_a_campaign_is_settled_although_the_marketplace_refuses_an_exclusion(
     def refuse(*_, **__):
         raise MarketplaceError("The worker's account is closed.", is_refusal=True)
 
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     finish(campaign=campaign, actor=None, at=NOON)
     reconcile(campaign)

@@ -20,6 +20,7 @@ from hits.tasks import sync_campaigns
 from tests.amazon import running_moto
 from tests.factories import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
+from tests.hits.framed_work import published
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 from tests.servers import PATIENCE
 
@@ -105,9 +106,7 @@ def queue(sqs, settings) -> Queue:
 @pytest.fixture
 def opened(db, requester, queue):
     """A campaign of one image with three free slots and events sent to the queue."""
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
-    return campaign
+    return published(tasks=1)
 
 
 def submit(worker, campaign) -> str:

@@ -33,7 +33,7 @@ from hits.services.claims import recount_places
 from hits.services.submissions import of_erased
 from hits.services.worker_data import erase_worker
 from tests.factories import NOON, HitFactory, TaskPageFactory, make_campaign
-from tests.hits.framed_work import SENTENCE, accept, open_page, work, write
+from tests.hits.framed_work import SENTENCE, accept, open_page, published, work, write
 from tests.races import somebody_waits_for_a_lock
 from tests.servers import PATIENCE
 
@@ -63,9 +63,8 @@ def test_an_answer_that_comes_after_the_listing_takes_no_slot_from_anybody(
     client, marketplace, requester, monkeypatch
 ):
     """Otherwise the sync counts its slot as open, and expires another HIT as one too many."""
-    campaign = make_campaign(tasks=3)
+    campaign = published(tasks=3)
     first, second = marketplace.fresh_workers(2)
-    reconcile(campaign)
     for number in range(3):
         work(client, first, campaign, number)
     assignments, late = Marketplace.assignments, [second]
@@ -84,8 +83,7 @@ def test_an_answer_that_comes_after_the_listing_takes_no_slot_from_anybody(
 
 
 def test_pages_of_an_unchanged_hit_are_closed_if_nobody_is_at_work(requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     reconcile(campaign, steps=(ingest,))
     TaskPageFactory(hit=Hit.objects.get(), opened_at=timezone.now())
 
@@ -98,8 +96,7 @@ def test_pages_of_an_unchanged_hit_are_closed_if_nobody_is_at_work(requester):
     "wrong", [{"available": 0}, {"pending": 2}, {"settled": 0}, {"ingested": 2, "settled": 1}]
 )
 def test_a_hit_whose_stored_counts_are_wrong_is_read(client, marketplace, requester, wrong):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     reconcile(campaign, steps=(ingest,))
@@ -117,8 +114,7 @@ def test_a_hit_whose_stored_counts_are_wrong_is_read(client, marketplace, reques
 def test_a_hit_of_which_fewer_are_listed_than_counted_is_read_each_hour_in_the_end(
     requester, monkeypatch, status
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     pages, assignments = Marketplace.hit_pages, Marketplace.assignments
     counted = {"available": 0, "status": status}
     reads = []
@@ -143,9 +139,8 @@ def test_a_hit_of_which_fewer_are_listed_than_counted_is_read_each_hour_in_the_e
 
 def test_a_hit_that_is_read_again_brings_nobody_back_who_was_erased(client, marketplace, requester):
     """The marketplace still lists their work, with the ids."""
-    campaign = make_campaign(tasks=2)
+    campaign = published(tasks=2)
     first, second = marketplace.fresh_workers(2)
-    reconcile(campaign)
     work(client, first, campaign)
     reconcile(campaign)
     account = WorkerAccount.objects.get()
@@ -168,8 +163,7 @@ def test_work_of_who_was_erased_gets_the_marketplaces_decision(
     client, marketplace, requester, status
 ):
     """A rejection can be overridden there, and what seemed to be lost can be found."""
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     Assignment.objects.update(status=status)
@@ -187,8 +181,7 @@ def test_work_of_who_was_erased_gets_the_marketplaces_decision(
 def test_an_assignment_that_is_requested_again_is_not_lost_because_its_worker_was_erased(
     client, marketplace, requester
 ):
-    campaign = make_campaign(tasks=1, review={"approve_after_hours": 1})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"approve_after_hours": 1})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     done = reconcile(campaign)
     WorkerAccount.objects.update(marketplace_id="erased:1")
@@ -204,9 +197,8 @@ def test_an_assignment_that_is_requested_again_is_not_lost_because_its_worker_wa
 def test_nobody_comes_back_who_is_erased_while_their_work_is_read(
     client, marketplace, requester, monkeypatch
 ):
-    campaign = make_campaign(tasks=2)
+    campaign = published(tasks=2)
     first, second = marketplace.fresh_workers(2)
-    reconcile(campaign)
     work(client, first, campaign)
     reconcile(campaign)
     account = WorkerAccount.objects.get()
@@ -230,9 +222,7 @@ def test_nobody_comes_back_who_is_erased_while_their_work_is_read(
 def campaign(requester, settings):
     """A campaign with two HITs of three slots, which were just listed."""
     settings.MTURK_LIST_SECONDS = 600
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
-    return campaign
+    return published(tasks=2)
 
 
 def look(campaign, **values):
@@ -371,8 +361,7 @@ def test_a_hit_that_another_reconciler_made_meanwhile_is_known_as_it_is():
 def test_ingest_waits_for_the_worker_before_it_holds_a_task(client, marketplace, requester):
     """An exclusion locks worker, then tasks; the opposite order in ingest would cause a
     deadlock."""
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     worker = marketplace.fresh_workers(1)[0]
     work(client, worker, campaign)
     reconcile(campaign)

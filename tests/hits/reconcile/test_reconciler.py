@@ -30,7 +30,7 @@ from qualcontrol.models import HeldPayment
 from qualcontrol.review.judging import keep_judgement, reject_response
 from qualcontrol.services.exclusions import exclude_worker, pause_worker, resume_worker
 from tests.factories import NOON, UserFactory, make_campaign
-from tests.hits.framed_work import SENTENCE, fields_of, open_page, work, write
+from tests.hits.framed_work import SENTENCE, fields_of, open_page, published, work, write
 from tests.hits.marketplace_process import NotOffered
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,8 +54,7 @@ def test_a_campaign_goes_from_slots_to_approved_captions(client, marketplace, re
 
 
 def test_a_second_run_finds_nothing_to_do(marketplace, requester):
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
 
     again = reconcile(campaign)
 
@@ -64,8 +63,7 @@ def test_a_second_run_finds_nothing_to_do(marketplace, requester):
 
 
 def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requester):
-    campaign = make_campaign(tasks=6)
-    reconcile(campaign)
+    campaign = published(tasks=6)
     work(client, marketplace.fresh_workers(1)[0], campaign)
 
     calls = reconcile(campaign).api_calls
@@ -75,8 +73,7 @@ def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requeste
 
 
 def test_an_answer_that_only_the_marketplace_has_comes_home(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(open_page(client, frame), "data-task")
@@ -91,8 +88,7 @@ def test_an_answer_that_only_the_marketplace_has_comes_home(client, marketplace,
 
 
 def test_an_answer_nobody_can_place_is_kept_and_waits_for_a_person(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
 
@@ -107,8 +103,7 @@ def test_an_answer_nobody_can_place_is_kept_and_waits_for_a_person(client, marke
 
 
 def test_an_answer_that_was_sent_but_never_submitted_does_not_count(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     write(client, frame, SENTENCE.format(1))
@@ -123,8 +118,7 @@ def test_an_answer_that_was_sent_but_never_submitted_does_not_count(client, mark
 
 
 def test_of_a_hits_pages_as_many_stay_as_workers_are_at_work(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     first, second, third = marketplace.fresh_workers(3)
     hit_type_id = campaign.hit_types.get().hit_type_id
     returned = first.accept(hit_type_id)
@@ -141,8 +135,7 @@ def test_of_a_hits_pages_as_many_stay_as_workers_are_at_work(client, marketplace
 
 
 def test_a_page_shows_nobody_what_was_sent_before(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     write(client, frame, SENTENCE.format(1))
@@ -151,8 +144,7 @@ def test_a_page_shows_nobody_what_was_sent_before(client, marketplace, requester
 
 
 def test_an_answer_the_marketplace_lost_is_taken_from_the_page(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     write(client, frame, SENTENCE.format(1))
@@ -164,8 +156,7 @@ def test_an_answer_the_marketplace_lost_is_taken_from_the_page(client, marketpla
 
 
 def test_the_marketplaces_answer_stands_where_the_page_has_another(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     write(client, frame, "Somebody else wrote this about a grey cat on a roof.")
@@ -179,8 +170,7 @@ def test_the_marketplaces_answer_stands_where_the_page_has_another(client, marke
 
 
 def test_an_answer_for_a_page_that_ended_is_placed_by_its_fields(client, marketplace, requester):
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(open_page(client, frame), "data-task")
@@ -197,8 +187,7 @@ def test_an_answer_for_a_page_that_ended_is_placed_by_its_fields(client, marketp
 def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
     client, marketplace, requester
 ):
-    campaign = make_campaign(tasks=1, references=1, baselines=0)
-    reconcile(campaign)
+    campaign = published(tasks=1, references=1, baselines=0)
     first, second = marketplace.fresh_workers(2)
     hit_type_id = campaign.hit_types.get().hit_type_id
     given_back = first.accept(hit_type_id)
@@ -212,8 +201,7 @@ def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
 
 
 def test_slots_that_nobody_can_reach_are_opened_anew(client, marketplace, requester):
-    campaign = make_campaign(tasks=2, hit={"minutes": 1})
-    reconcile(campaign)
+    campaign = published(tasks=2, hit={"minutes": 1})
     for worker in marketplace.fresh_workers(2):
         work(client, worker, campaign)
         work(client, worker, campaign)
@@ -229,8 +217,7 @@ def test_slots_that_nobody_can_reach_are_opened_anew(client, marketplace, reques
 
 
 def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, requester):
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     *first, careless, second = marketplace.fresh_workers(4)
     for worker in [*first, careless]:
         for number in range(2):
@@ -262,8 +249,7 @@ def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, r
 def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
     client, marketplace, requester
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     worker, other = marketplace.fresh_workers(2)
     work(client, worker, campaign)
     hit_type_id = campaign.hit_types.get().hit_type_id
@@ -278,8 +264,7 @@ def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
 
 
 def test_a_paused_worker_is_offered_nothing_until_they_may_continue(client, marketplace, requester):
-    campaign = make_campaign(tasks=3)
-    reconcile(campaign)
+    campaign = published(tasks=3)
     [worker] = marketplace.fresh_workers(1)
     work(client, worker, campaign)
     reconcile(campaign)
@@ -304,8 +289,7 @@ def test_a_paused_worker_is_offered_nothing_until_they_may_continue(client, mark
 
 
 def test_the_reconciler_excludes_whom_the_verdicts_say_to(client, marketplace, requester):
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
+    campaign = published(tasks=4)
     [worker] = marketplace.fresh_workers(1)
     for number in range(4):
         work(client, worker, campaign, number)
@@ -353,8 +337,7 @@ def test_slots_stop_where_the_budget_stops(marketplace, requester):
 
 def test_free_slots_that_the_budget_does_not_cover_are_closed(marketplace, requester):
     """A restored backup may know of slots that its budget does not cover."""
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
+    campaign = published(tasks=4)
     assert spend(campaign).committed > Decimal("0.60")
 
     type(campaign).objects.filter(pk=campaign.pk).update(budget="0.60")
@@ -369,8 +352,7 @@ def test_free_slots_that_the_budget_does_not_cover_are_closed(marketplace, reque
 def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
     client, marketplace, requester
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     at_work, late = marketplace.fresh_workers(2)
     hit_type_id = campaign.hit_types.get().hit_type_id
     frame = at_work.accept(hit_type_id)
@@ -391,8 +373,7 @@ def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
 
 
 def test_a_finished_campaign_leaves_nothing_at_the_marketplace(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
 
@@ -406,8 +387,7 @@ def test_a_finished_campaign_leaves_nothing_at_the_marketplace(client, marketpla
 
 
 def test_a_rejection_carries_its_reason_and_opens_another_slot(client, marketplace, requester):
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     response = Response.objects.get()
@@ -431,8 +411,7 @@ def test_a_rejection_carries_its_reason_and_opens_another_slot(client, marketpla
 def test_a_rejection_that_somebody_overrides_there_is_counted_as_paid_in_the_end(
     client, marketplace, requester
 ):
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     response = Response.objects.get()
@@ -477,8 +456,7 @@ def test_production_asks_for_a_confirmation_with_the_cost(settings):
 
 def test_a_hit_that_is_not_full_may_wait_to_be_read(client, marketplace, requester, settings):
     settings.MTURK_READ_WAIT_SECONDS = 600
-    campaign = make_campaign(tasks=1, references=1, baselines=1)
-    reconcile(campaign)
+    campaign = published(tasks=1, references=1, baselines=1)
     first, second = marketplace.fresh_workers(2)
     work(client, first, campaign)
     committed = spend(campaign).committed
@@ -502,8 +480,7 @@ def test_a_hit_that_waits_since_a_future_time_is_read(
 ):
     """A clock was ahead."""
     settings.MTURK_READ_WAIT_SECONDS = 600
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     Hit.objects.update(unread_since=timezone.now() + timedelta(days=1))
@@ -516,8 +493,7 @@ def test_a_hit_that_waits_to_be_read_is_read_when_its_time_is_over(
     client, marketplace, requester, settings
 ):
     settings.MTURK_READ_WAIT_SECONDS = 600
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     waiting = reconcile(campaign)
 

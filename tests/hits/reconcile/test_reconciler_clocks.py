@@ -16,7 +16,7 @@ from hits.mturk.client import marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from tests.factories import make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_process import running_marketplace
 from tests.servers import PATIENCE
 
@@ -82,8 +82,7 @@ def test_open_slots_never_cost_more_than_the_budget(advance, ahead, expired):
 def test_the_review_window_ends_by_the_marketplaces_clock(client, movable, advance, hours):
     """Submission times are the marketplace's, whose clock is days ahead here."""
     advance(timedelta(days=3))
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": hours})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": hours})
     work(client, movable.fresh_workers(1)[0], campaign, 1)
     # The header that tells the marketplace's time has whole seconds.
     advance(timedelta(minutes=1))
@@ -101,8 +100,7 @@ def test_a_sync_without_other_calls_knows_the_marketplaces_time(
 ):
     """The review window lasts two hours of the marketplace's clock, which is a day behind."""
     advance(-timedelta(days=1))
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 2})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 2})
     work(client, movable.fresh_workers(1)[0], campaign, 1)
     assert reconcile(campaign).ingested == 1
     if not is_known:

@@ -14,7 +14,7 @@ from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from tests.factories import make_campaign
 from tests.hits.faulty_proxy import AFTER, BEFORE, DROP, REPEAT, THROTTLE, faulty_proxy
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.servers import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,8 +41,7 @@ def test_creating_a_hit_is_repeated_and_makes_one(faults, fault):
 
 @pytest.mark.parametrize("fault", [BEFORE, AFTER, DROP, THROTTLE])
 def test_approving_is_repeated_and_pays_once(client, marketplace, faults, fault, settings):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
     work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
@@ -81,8 +80,7 @@ def test_a_marketplace_that_answers_nothing_ends_the_run_with_a_sentence(setting
 
 
 def test_a_page_that_comes_again_and_again_ends(client, marketplace, faults, settings):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
     work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
@@ -97,8 +95,7 @@ def test_a_page_that_comes_again_and_again_ends(client, marketplace, faults, set
 
 def test_a_lost_answer_to_a_listing_loses_no_submission(client, marketplace, faults, settings):
     settings.MTURK_MAX_ATTEMPTS = 1
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
     work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied

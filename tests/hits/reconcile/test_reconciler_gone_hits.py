@@ -18,8 +18,8 @@ from hits.reconcile.retire import close
 from hits.reconcile.settle import settle
 from hits.reconcile.storing import ask_for
 from hits.services.lifecycle import finish, pause
-from tests.factories import NOON, make_campaign
-from tests.hits.framed_work import work
+from tests.factories import NOON
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_calls import raise_gone
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,8 +53,7 @@ def answer_gone(monkeypatch, hit) -> None:
 
 
 def test_the_slots_of_a_hit_that_is_gone_are_planned_again(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     hit = Hit.objects.get()
     delete_there(campaign, hit)
 
@@ -69,8 +68,7 @@ def test_the_slots_of_a_hit_that_is_gone_are_planned_again(client, marketplace, 
 
 
 def test_submissions_to_a_hit_are_read_after_it_was_deleted(client, marketplace, requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     work(client, marketplace.fresh_workers(1)[0], campaign)
     delete_there(campaign, Hit.objects.get())
 
@@ -87,8 +85,7 @@ def test_submissions_to_a_hit_are_read_after_it_was_deleted(client, marketplace,
 def test_a_campaign_with_a_hit_that_is_gone_can_be_paused_and_finished(
     client, marketplace, requester, monkeypatch, move, readable
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     reconcile(campaign)
     hit = Hit.objects.get()
     delete_there(campaign, hit)
@@ -105,8 +102,7 @@ def test_a_campaign_with_a_hit_that_is_gone_can_be_paused_and_finished(
 
 def test_a_hit_that_is_gone_when_it_is_closed_stops_no_other(client, marketplace, requester):
     """It is deleted after the listing, before the call that expires it."""
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     first, second = Hit.objects.order_by("pk")
     delete_there(campaign, first)
     type(campaign).objects.update(status=CampaignStatus.PAUSED)
@@ -122,8 +118,7 @@ def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
     client, marketplace, requester, monkeypatch
 ):
     """A marketplace may list a new HIT with a delay; its slots stay reserved."""
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     hit = Hit.objects.get()
     monkeypatch.setattr(Marketplace, "hit_pages", lambda self: iter([[]]))
     with monkeypatch.context() as patch:
@@ -139,8 +134,7 @@ def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
 def test_a_hit_that_a_clock_planned_while_it_was_ahead_is_given_up_like_any_other(
     client, marketplace, requester, monkeypatch
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     hit = Hit.objects.get()
     Hit.objects.update(planned_at=timezone.now() + timedelta(days=365))
     monkeypatch.setattr(Marketplace, "hit_pages", lambda self: iter([[]]))
@@ -154,8 +148,7 @@ def test_a_hit_that_a_clock_planned_while_it_was_ahead_is_given_up_like_any_othe
 
 def test_a_hit_that_comes_back_is_taken_up_again(client, marketplace, requester):
     """As after restoring the marketplace's database."""
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     Hit.objects.update(status=HitStatus.GONE, available=0)
     type(campaign).objects.update(status=CampaignStatus.PAUSED)
 
@@ -169,8 +162,7 @@ def test_a_hit_that_comes_back_is_taken_up_again(client, marketplace, requester)
 
 
 def test_an_assignment_that_is_gone_is_lost_and_stops_no_payment(client, marketplace, requester):
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     for number, worker in enumerate(marketplace.fresh_workers(2)):
         work(client, worker, campaign, number)
     reconcile(campaign)
@@ -195,8 +187,7 @@ def test_an_unpaid_lost_assignment_does_not_count_until_it_is_found(
     client, marketplace, requester, monkeypatch, hit_status
 ):
     """An assignment that is lost with its HIT may have been paid."""
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     missing = Task.objects.get().answers_missing
@@ -222,8 +213,7 @@ def test_an_unpaid_lost_assignment_does_not_count_until_it_is_found(
 def test_an_assignment_lost_with_its_hit_counts_even_if_no_listing_has_shown_the_loss(
     client, marketplace, requester, monkeypatch, is_hit_gone
 ):
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     campaign.config_json["review"]["approve_after_hours"] = 0
@@ -242,8 +232,7 @@ def test_an_assignment_lost_with_its_hit_counts_even_if_no_listing_has_shown_the
 
 def test_surplus_assignments_are_lost_once_the_marketplace_is_asked(client, marketplace, requester):
     """Rows from a faulty listing: more than were submitted."""
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     for number in range(4):

@@ -22,7 +22,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.claims import recount_places
 from tests.factories import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -104,8 +104,7 @@ STRANGE: dict[str, tuple[str, Change]] = {
 def test_a_strange_reply_is_told_in_words_and_got_over(
     client, marketplace, faults, settings, operation, change
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
     for number, worker in enumerate(marketplace.fresh_workers(3)):
         work(client, worker, campaign, number)
@@ -134,8 +133,7 @@ def test_a_strange_reply_is_told_in_words_and_got_over(
 
 @pytest.mark.parametrize("text", ["Two dogs\x00 run \ud800over a long and sandy beach today.", ""])
 def test_an_answer_that_no_database_stores_is_read_too(client, marketplace, faults, settings, text):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
     work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
@@ -208,8 +206,7 @@ def test_an_unexpected_error_of_one_hit_stops_that_one(
     client, marketplace, requester, monkeypatch, caplog
 ):
     """A bug that concerns one HIT does not stop the others."""
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     worker = marketplace.fresh_workers(1)[0]
     for number in range(2):
         work(client, worker, campaign, number)
@@ -233,8 +230,7 @@ def test_an_unexpected_error_of_one_hit_stops_that_one(
 
 
 def test_the_campaigns_page_names_what_failed(client, faults, admin_client):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     hit = Hit.objects.get()
     faults.rewrite("ListHITs", each_hit(MaxAssignments=7))
 
@@ -252,8 +248,7 @@ def test_a_marketplace_that_never_answers_one_hit_is_left_alone_by_the_others(
 
     Only after several such calls does the sync stop.
     """
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     worker = marketplace.fresh_workers(1)[0]
     for number in range(2):
         work(client, worker, campaign, number)

@@ -20,7 +20,7 @@ from hits.reconcile.settle import settle
 from hits.services.claims import recount_places
 from hits.tasks import pay_share, read_share, sync_campaign
 from tests.factories import make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.servers import PATIENCE, free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,8 +32,7 @@ ANSWERS = HITS * SLOTS
 @pytest.fixture
 def answered(client, marketplace, requester):
     """A campaign whose two HITs have all their answers at the marketplace, and none here."""
-    campaign = make_campaign(tasks=HITS)
-    reconcile(campaign)
+    campaign = published(tasks=HITS)
     for worker in marketplace.fresh_workers(SLOTS):
         for number in range(HITS):
             work(client, worker, campaign, number)
@@ -105,8 +104,7 @@ def test_slots_of_a_hit_that_is_left_are_not_planned_again(answered, one_at_once
 def test_free_slots_of_an_expired_hit_that_is_left_are_not_in_progress(
     client, marketplace, requester, one_at_once
 ):
-    campaign = make_campaign(tasks=HITS)
-    reconcile(campaign)
+    campaign = published(tasks=HITS)
     worker = marketplace.fresh_workers(1)[0]
     for number in range(HITS):
         work(client, worker, campaign, number)

@@ -25,7 +25,7 @@ from hits.services.payments import ask_for_rejection, record_decision, take_up
 from hits.services.syncs import ask_for_sync
 from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory, make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_calls import before_call
 from tests.jobs import run_jobs
 from tests.races import somebody_waits_for_a_lock
@@ -39,8 +39,7 @@ APPROVED = AssignmentStatus.APPROVED
 @pytest.fixture
 def campaign(client, marketplace, requester) -> Campaign:
     """A campaign of one image with three submitted captions that are due for approval."""
-    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
-    reconcile(campaign)
+    campaign = published(tasks=1, review={"share": 0, "approve_after_hours": 24})
     for number, worker in enumerate(marketplace.fresh_workers(3)):
         work(client, worker, campaign, number)
     assert reconcile(campaign).ingested == 3

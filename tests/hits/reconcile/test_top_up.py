@@ -15,6 +15,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
 from hits.services.lifecycle import change_reward
 from tests.factories import AssignmentFactory, HitFactory, TaskFactory, UserFactory, make_campaign
+from tests.hits.framed_work import published
 
 # The order of the query for HITs that are too many.
 LAST_FIRST = 'ORDER BY "hits_hit"."id" DESC'
@@ -26,9 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def campaign(requester, settings):
     """A campaign whose HITs were just listed."""
     settings.MTURK_LIST_SECONDS = 600
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
-    return campaign
+    return published(tasks=2)
 
 
 def plan(campaign, planned_at):
@@ -115,8 +114,7 @@ def test_open_hits_are_not_read_if_none_is_too_many(campaign):
 
 
 def test_excess_hits_are_expired_the_last_ones_first(requester):
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
+    campaign = published(tasks=4)
     before = list(Hit.objects.order_by("pk"))
     for task in campaign.tasks.all()[:2]:
         campaign.tasks.filter(pk=task.pk).update(answers_missing=0, places_left=0)
@@ -135,8 +133,7 @@ def test_excess_hits_are_expired_the_last_ones_first(requester):
 
 def test_only_as_many_hits_are_expired_as_the_budget_lacks(requester):
     """As after a restored backup, which does not know what was spent since."""
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
+    campaign = published(tasks=4)
     opened = list(Hit.objects.order_by("pk"))
     cost = sum(hit.slots * (hit.reward + hit.fee) for hit in opened)
     Campaign.objects.filter(pk=campaign.pk).update(budget=cost * 3 / 4)
@@ -148,8 +145,7 @@ def test_only_as_many_hits_are_expired_as_the_budget_lacks(requester):
 
 
 def test_a_hit_with_fewer_unwanted_slots_than_free_ones_stays_open(requester):
-    campaign = make_campaign(tasks=4)
-    reconcile(campaign)
+    campaign = published(tasks=4)
     last = Hit.objects.latest("pk")
     Hit.objects.filter(pk=last.pk).update(slots=2, available=2)
 
@@ -182,8 +178,7 @@ def test_excess_hits_that_were_never_created_are_deleted_after_a_listing(campaig
 )
 def test_a_hit_that_no_worker_takes_is_expired(requester, changes, minutes_ago, expected):
     """All workers with tasks left may have taken a slot of it already."""
-    campaign = make_campaign(tasks=2, hit={"minutes": 30})
-    reconcile(campaign)
+    campaign = published(tasks=2, hit={"minutes": 30})
     used = Hit.objects.latest("pk")
     Hit.objects.filter(pk=used.pk).update(**({"available": 1, "ingested": 1} | changes))
     now = timezone.now()

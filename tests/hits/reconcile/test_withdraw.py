@@ -17,8 +17,8 @@ from hits.services.accounts import digest_of
 from hits.services.worker_data import erase_worker
 from qualcontrol.models import Decision
 from qualcontrol.services.exclusions import exclude_worker
-from tests.factories import NOON, UserFactory, make_campaign
-from tests.hits.framed_work import work
+from tests.factories import NOON, UserFactory
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_process import Person
 from tests.hits.own_people import link_of
 
@@ -27,9 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def campaign(requester):
-    found = make_campaign(tasks=2, workers={"who": "own"})
-    reconcile(found)
-    return found
+    return published(tasks=2, workers={"who": "own"})
 
 
 @pytest.fixture
@@ -211,8 +209,7 @@ def test_a_failure_is_told_and_the_sync_continues(campaign, mia, monkeypatch):
 
 
 def test_no_other_campaigns_work_is_touched_by_a_forged_list(campaign, mia, monkeypatch):
-    other = make_campaign(tasks=1, workers={"who": "own"})
-    reconcile(other)
+    other = published(tasks=1, workers={"who": "own"})
     listed = {
         each.account.marketplace_id: {each.assignment_id} for each in Assignment.objects.all()
     }

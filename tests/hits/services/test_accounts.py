@@ -10,8 +10,7 @@ from annotate.models import Response, Worker
 from hits.models import WorkerAccount
 from hits.reconcile.reconciler import reconcile
 from hits.services.accounts import workers_for
-from tests.factories import make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.hits.marketplace_process import MarketplaceProcess
 from tests.races import in_own_connection, just_before, until_it_waits
 from tests.servers import PATIENCE
@@ -23,9 +22,8 @@ OLD = "https://old.example.org"
 def test_a_campaign_continues_at_the_marketplaces_new_address(
     client, marketplace: MarketplaceProcess, requester, settings
 ):
-    campaign = make_campaign(tasks=1)
+    campaign = published(tasks=1)
     first, second = marketplace.fresh_workers(2)
-    reconcile(campaign)
     work(client, first, campaign)
     reconcile(campaign)
     # As if it had been known under another name until now.
@@ -82,8 +80,7 @@ def test_two_that_create_the_same_accounts_in_different_orders_do_not_deadlock()
 
 
 def test_another_marketplace_is_refused(marketplace, requester, settings):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     keys = marketplace.fresh_requester()
     type(campaign).objects.update(endpoint=OLD)
     settings.MTURK_ENDPOINT = marketplace.url

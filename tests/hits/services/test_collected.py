@@ -52,6 +52,7 @@ from tests.factories import (
     WorkerAccountFactory,
     make_campaign,
 )
+from tests.hits.framed_work import published
 
 pytestmark = pytest.mark.django_db
 
@@ -462,8 +463,7 @@ def test_a_published_campaign_asks_for_what_is_missing_only(requester, run):
 def test_an_excluded_worker_whom_the_marketplace_does_not_know_holds_nothing_up(
     requester, run, stranger
 ):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     key = campaign.tasks.values_list("image__key", flat=True).get()
     run(entry(key, stranger), campaign=campaign.slug)
     worker = Response.objects.get().worker

@@ -27,6 +27,7 @@ from tests.factories import (
     TaskFactory,
     make_campaign,
 )
+from tests.hits.framed_work import published
 from tests.races import while_open
 from tests.threads import at_once
 
@@ -106,8 +107,7 @@ def test_an_impossible_amount_changes_nothing(decided):
 
 
 def test_a_changed_reward_gives_new_hits_of_a_new_type(requester, decided):
-    campaign = make_campaign(tasks=2, budget="50.00")
-    reconcile(campaign)
+    campaign = published(tasks=2, budget="50.00")
     old = campaign.hit_types.get()
 
     changed = change_reward(

@@ -9,7 +9,7 @@ from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import reconcile
 from hits.services.submissions import Reported, take_submissions
 from tests.factories import NOON, HitFactory, HitTypeFactory, make_campaign
-from tests.hits.framed_work import work
+from tests.hits.framed_work import published, work
 from tests.hits.opened_pages import SENTENCES, form_fields, listed, open_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,8 +79,7 @@ def test_a_page_that_names_an_assignment_of_another_hit_is_left_alone(client, hi
 @pytest.mark.parametrize("most", [1, 2, 100])
 def test_hits_are_read_in_lots_of_any_size(client, marketplace, requester, monkeypatch, most):
     monkeypatch.setattr(reading, "MOST_TOGETHER", most)
-    campaign = make_campaign(tasks=3)
-    reconcile(campaign)
+    campaign = published(tasks=3)
     worker = marketplace.fresh_workers(1)[0]
     for number in range(3):
         work(client, worker, campaign, number)

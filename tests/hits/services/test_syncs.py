@@ -21,6 +21,7 @@ from hits.reconcile.reconciler import NotPublished, SyncBusy, reconcile
 from hits.services.lifecycle import ask_to_publish
 from hits.services.syncs import PATIENCE, WORTH_A_WORD, Phase, ask_for_sync, sync_state
 from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory, make_campaign
+from tests.hits.framed_work import published
 from tests.jobs import run_jobs
 from tests.pauses import Stopped, nothing
 from tests.threads import locked_elsewhere
@@ -56,8 +57,7 @@ def test_a_requested_sync_is_a_job_that_says_what_it_did(requester):
 
 
 def test_a_sync_does_what_was_asked_for_until_it_began(requester):
-    campaign = make_campaign(tasks=1)
-    reconcile(campaign)
+    campaign = published(tasks=1)
     type(campaign).objects.filter(pk=campaign.pk).update(status=CampaignStatus.PAUSED)
     asked(campaign, at=timezone.now())
 

@@ -38,6 +38,7 @@ from tests.factories import (
     SelectionFactory,
     make_campaign,
 )
+from tests.hits.framed_work import published
 from tests.hits.rounds import make_campaign as make_rounds
 
 pytestmark = [
@@ -316,8 +317,7 @@ def test_a_group_that_is_not_offered_is_said_so(marketplace, requester):
 
 def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, settings):
     settings.SITE_URL = "http://127.0.0.1:9"
-    campaign = make_campaign(tasks=2)
-    reconcile(campaign)
+    campaign = published(tasks=2)
     plan = plan_of(campaign, OPTIONS)
 
     outcome = Crowd(crowd_of(marketplace, ["e1"], campaign)[0], plan).work()
