@@ -16,7 +16,7 @@ from hits.services.messages import told_url
 from qualcontrol.review.judging import judge
 from qualcontrol.services.intake import review_submitted
 from tests.accessibility import violations
-from tests.browser.campaigns import accept, open_group
+from tests.browser.campaigns import accept, expect_submitted, open_group
 from tests.browser.conftest import DESKTOP, PHONE, keep_picture
 from tests.factories import (
     NOON,
@@ -86,10 +86,6 @@ def at(frame: FrameLocator, x: float, y: float) -> dict[str, float]:
     """The position at these fractions of the image's width and height."""
     shown = frame.locator("[data-frame] > svg").bounding_box()
     return {"x": x * shown["width"], "y": y * shown["height"]}
-
-
-def expect_submitted(page: Page) -> None:
-    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
 
 
 def box_keys(image: Image) -> list[int]:

@@ -16,7 +16,6 @@ from PIL import ImageDraw
 from playwright.sync_api import Browser, Download, Locator, Page, expect
 
 from hits.local import MANAGE, Installation, clean_environment
-from tests.browser.conftest import PHONE
 from tests.browser.own_people import TABS, join
 from tests.servers import free_port, running
 
@@ -79,13 +78,6 @@ def drawn(path: Path, number: int) -> Path:
     ImageDraw.Draw(picture).ellipse((30 * number, 100, 30 * number + 200, 300), "goldenrod")
     picture.save(path)
     return path
-
-
-@pytest.fixture
-def phone(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    yield context.new_page()
-    context.close()
 
 
 class Researcher:

@@ -5,7 +5,6 @@ from django.urls import reverse
 
 from annotate.kinds.campaign_files import CampaignFileError, parse_config
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
-from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker, resume_worker
@@ -13,7 +12,7 @@ from qualcontrol.services.policies import decide
 from qualcontrol.services.withdrawals import withdraw_responses
 from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import judge, write
+from tests.qualcontrol.work import judge, state_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -34,10 +33,6 @@ def worker():
 
 def may_write(campaign, worker):
     return not kept_out(campaign).filter(pk=worker.pk).exists()
-
-
-def state_of(campaign, worker):
-    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 def firsts(campaign):

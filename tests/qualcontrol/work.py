@@ -7,6 +7,7 @@ from django.db import transaction
 from annotate.models import Campaign, Response, Worker
 from annotate.services.responses import lock_tasks
 from qualcontrol.models import Gold
+from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review import judging
 from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
 from qualcontrol.services.intake import review_submitted
@@ -67,6 +68,10 @@ def worker_risk_of(campaign: Campaign, worker: Worker):
     """The worker's risk, refreshed."""
     refresh_worker_risks(campaign=campaign)
     return campaign.worker_risks.get(worker=worker)
+
+
+def state_of(campaign: Campaign, worker: Worker) -> str:
+    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 def key_of(subject: Response | Gold) -> str:

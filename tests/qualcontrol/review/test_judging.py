@@ -200,11 +200,6 @@ def next_of(pilot, reviewer):
     return next_checks(campaign=pilot, reviewer=reviewer, count=10, at=NOON)
 
 
-def verdict_of(response):
-    response.refresh_from_db()
-    return SpotCheck.objects.get(response=response).verdict, response.status
-
-
 def test_others_are_shown_it_first_with_who_asks(pilot, responses, asker, other):
     ask(responses[2], asker, "Is this a tram?")
 
@@ -233,21 +228,21 @@ def test_one_opinion_settles_nothing_and_two_that_agree_do(responses, asker, oth
     ask(responses[0], asker)
 
     judge(responses[0], verdict, other)
-    assert verdict_of(responses[0]) == ("", ResponseStatus.SUBMITTED)
+    assert state_of(responses[0]) == ("", ResponseStatus.SUBMITTED)
 
     judge(responses[0], verdict, asker)
-    assert verdict_of(responses[0])[0] == verdict
+    assert state_of(responses[0])[0] == verdict
 
 
 def test_a_third_reviewer_decides_between_two(responses, asker, other):
     ask(responses[0], asker)
     judge(responses[0], "GOOD", other)
     judge(responses[0], "BAD", asker)
-    assert verdict_of(responses[0])[0] == ""
+    assert state_of(responses[0])[0] == ""
 
     judge(responses[0], "BAD", UserFactory())
 
-    assert verdict_of(responses[0]) == ("BAD", ResponseStatus.DISCARDED)
+    assert state_of(responses[0]) == ("BAD", ResponseStatus.DISCARDED)
 
 
 def test_other_responses_need_one_verdict(responses, asker, other):
@@ -255,7 +250,7 @@ def test_other_responses_need_one_verdict(responses, asker, other):
 
     judge(responses[1], "GOOD", other)
 
-    assert verdict_of(responses[1])[0] == "GOOD"
+    assert state_of(responses[1])[0] == "GOOD"
 
 
 def test_it_is_asked_once(responses, asker, other):
@@ -325,7 +320,7 @@ def test_a_request_is_withdrawn_until_somebody_has_judged(pilot, responses, aske
     ask(responses[0], asker)
     withdraw_question(campaign=pilot, key=responses[0].key, at=NOON)
     judge(responses[0], "GOOD", other)
-    assert verdict_of(responses[0])[0] == "GOOD"
+    assert state_of(responses[0])[0] == "GOOD"
 
     ask(responses[1], asker)
     judge(responses[1], "GOOD", other)

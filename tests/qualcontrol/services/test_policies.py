@@ -4,7 +4,6 @@ import pytest
 
 from annotate.models import Response
 from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, WorkerRisk
-from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.errors import AlreadyExcluded, AlreadyPaused, NothingProposed, NotPaused
@@ -20,7 +19,7 @@ from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions
 from qualcontrol.services.worker_risks import learn, refresh_worker_risks
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, state_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -58,10 +57,6 @@ def changed_to_good(campaign, response, reviewer):
 
 def taken_back(campaign, response, reviewer):
     take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
-
-
-def state_of(campaign, worker):
-    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 def test_a_worker_whose_responses_are_judged_bad_is_excluded_with_a_reason():

@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 
 from qualcontrol.models import Decision, WorkerRisk
-from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
@@ -18,7 +17,7 @@ from qualcontrol.services.exclusions import (
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, state_of, write
 from tests.races import just_before_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,10 +56,6 @@ def by_person(service, campaign, worker, **values):
 def decide_while(campaign, act):
     with just_before_lock(act):
         return decide(campaign=campaign, at=NOON)
-
-
-def state_of(campaign, worker):
-    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 @pytest.mark.parametrize("risk", [0.99, 0.9])
