@@ -6,10 +6,10 @@ and any name is possible.
 
 import json
 import shutil
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ FILES = "files"
 UNPACKED = "unpacked"
 MEGABYTE = 1_000_000
 # Uploads whose import has failed can be tried again for this long.
-KEPT_SECONDS = 7 * 24 * 3600
+KEPT = timedelta(days=7)
 
 
 class UploadMissing(DomainError):
@@ -50,7 +50,6 @@ def store_upload(files: Sequence[tuple[str, UploadedFile]]) -> str:
     All are stored or none. ZIP archives are checked, and unpacked later.
     """
     _check_limits(files)
-    _forget_old()
     key = uuid.uuid4().hex
     folder = _folder(key)
     (folder / FILES).mkdir(parents=True)
@@ -95,15 +94,16 @@ def _folder(key: str) -> Path:
     return Path(settings.UPLOAD_ROOT) / uuid.UUID(key).hex
 
 
-def _forget_old() -> None:
-    """Delete uploads that nobody has imported for a week."""
-    root = Path(settings.UPLOAD_ROOT)
-    if root.is_dir():
-        for folder in root.iterdir():
-            # Another process may delete it at the same time.
-            with suppress(FileNotFoundError):
-                if folder.is_dir() and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                    shutil.rmtree(folder, ignore_errors=True)
+def delete_old_uploads(*, at: datetime) -> int:
+    """Delete uploads that nobody has imported for KEPT; return their number."""
+    root, deleted = Path(settings.UPLOAD_ROOT), 0
+    for folder in root.iterdir() if root.is_dir() else ():
+        # Another process may delete it at the same time.
+        with suppress(FileNotFoundError):
+            if folder.is_dir() and at.timestamp() - folder.stat().st_mtime > KEPT.total_seconds():
+                shutil.rmtree(folder, ignore_errors=True)
+                deleted += not folder.exists()
+    return deleted
 
 
 def find_upload(key: str) -> Upload:

@@ -19,6 +19,7 @@ from django.db.models import Q
 from accounts.services.api_tokens import delete_old_tokens
 from accounts.services.idempotency import delete_old_keys
 from annotate.models import Campaign, CampaignStatus
+from annotate.services.uploads import delete_old_uploads
 from background.jobs.requests import delete_old_archives, delete_old_failures, delete_old_jobs
 from background.models import Notice, about_any
 from background.notices.registry import notice_kinds
@@ -71,6 +72,7 @@ RULES: dict[str, Callable[..., int]] = {
     "idempotency keys": delete_old_keys,
     "old counts of wrong passwords": delete_old_attempts,
     "archives of exports": delete_old_archives,
+    "uploads that were not imported": delete_old_uploads,
     "jobs": delete_old_jobs,
     "failures that are over": delete_old_failures,
     "notices": delete_old_notices,

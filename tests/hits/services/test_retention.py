@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
+from annotate.services.uploads import UploadMissing, find_upload, store_upload
 from background.jobs.requests import JOBS_ARE_KEPT, delete_old_jobs
 from background.models import Job, Notice
 from config.celery import app
@@ -46,6 +48,18 @@ def test_sessions_are_deleted_once_they_have_expired():
 
     assert delete_expired_sessions(at=NOON) == 1
     assert Session.objects.get() == kept
+
+
+def test_uploads_that_were_not_imported_are_deleted_although_nobody_uploads(settings, tmp_path):
+    settings.UPLOAD_ROOT, now = tmp_path / "uploads", timezone.now()
+    key = store_upload([("a.png", SimpleUploadedFile("a.png", b"x"))])
+
+    list(tidy(at=now + timedelta(days=6)))
+    assert find_upload(key)
+    list(tidy(at=now + timedelta(days=8)))
+
+    with pytest.raises(UploadMissing):
+        find_upload(key)
 
 
 def test_old_jobs_are_deleted_with_their_files(settings):
