@@ -120,6 +120,16 @@ def _delete_ids(keys: Sequence[int], at: datetime) -> int:
     )
     lock_workers([*WorkerAccount.objects.filter(pk__in=keys).values_list("worker", flat=True)])
     accounts = list(_old_accounts(at).filter(pk__in=keys))
+    # Bonuses are kept for ever. Other texts that may quote an id have a retention period.
+    refused = list(
+        Bonus.objects.exclude(refusal="")
+        .filter(assignment__account__in=accounts)
+        .select_related("assignment__account")
+    )
+    for bonus in refused:
+        marketplace_id = bonus.assignment.account.marketplace_id
+        bonus.refusal = bonus.refusal.replace(marketplace_id, IN_PLACE_OF_ID)
+    Bonus.objects.bulk_update(refused, ["refusal"])
     for account in accounts:
         account.marketplace_id = digest_of(account.endpoint, account.marketplace_id)
         account.id_deleted_at = at

@@ -141,6 +141,18 @@ def test_an_id_that_is_needed_to_pay_or_answer_a_worker_is_kept(need):
     assert delete_old_worker_ids(at=LATER) == 0
 
 
+def test_the_refusal_of_a_bonus_keeps_no_deleted_id():
+    account = WorkerAccountFactory(marketplace_id="AONE1234567890")
+    released(account, name="pilot")
+    bonus = {"amount": 1, "fee": 0, "reason": "Thanks", "planned_at": NOON}
+    refusal = "Worker AONE1234567890 is blocked."
+    Bonus.objects.create(assignment=Assignment.objects.get(), token="t", refusal=refusal, **bonus)
+
+    assert delete_old_worker_ids(at=LATER) == 1
+
+    assert Bonus.objects.get().refusal == "Worker [id] is blocked."
+
+
 def test_never_keeps_everything(settings):
     settings.WORKER_DATA_DAYS = None
     released(WorkerAccountFactory(), name="pilot")
