@@ -1,6 +1,7 @@
 """The pages on which people choose notices and set webhooks."""
 
 import pytest
+from bs4 import BeautifulSoup
 from django.utils import timezone
 
 from background.jobs.requests import request_job
@@ -93,6 +94,10 @@ def test_a_webhook_is_added_changed_tested_and_removed(client, user):
     assert page == webhook.get_absolute_url()
     assert (webhook.created_by, webhook.kinds) == (user, ["job-failed", "reviews-wait"])
     assert webhook.secret in client.get(page).content.decode()
+    shown = BeautifulSoup(client.get(page).content, "lxml")
+    for name in ("secret", "remove"):  # what cannot be undone is behind a question
+        asked = shown.select_one(f"details:not([open]) > form[action='{page}{name}/']")
+        assert "It gets nothing more" in asked.text or "cannot be brought back" in asked.text
     client.post(page, {"url": "https://hooks.example/b", "kinds": ["job-failed"]})
     client.post(f"{page}secret/")
     client.post(f"{page}test/")
