@@ -95,6 +95,7 @@ export function mount(form) {
     event.preventDefault();
     if (problem(files, limits)) return;
     const request = new XMLHttpRequest();
+    let toldTenth = -1;
     const failed = () => {
       button.disabled = false;
       bar.classList.add("visually-hidden");
@@ -102,7 +103,11 @@ export function mount(form) {
     };
     request.upload.addEventListener("progress", ({ loaded, total }) => {
       bar.value = total ? loaded / total : 0;
-      state.value = `${Math.floor(100 * bar.value)} % uploaded. Keep this page open until it is done.`;
+      // A screen reader says each change, so it hears every tenth alone.
+      const tenth = Math.floor(10 * bar.value);
+      if (tenth === toldTenth) return;
+      toldTenth = tenth;
+      state.value = `${10 * tenth} % uploaded. Keep this page open until it is done.`;
     });
     request.addEventListener("load", () => {
       // The site redirects to the page of the job, or answers with this page and what is wrong.

@@ -34,6 +34,34 @@ function formWith(photographs) {
   };
 }
 
+test("the upload says its progress at the start, at each tenth and at the end", () => {
+  const form = formWith([{ name: "a.jpg", size: 1_500_000 }]);
+  const said = [];
+  Object.defineProperty(form.querySelector("[data-state]"), "value", { set: (text) => said.push(text) });
+  form.querySelector("[data-progress]").classList = { add() {}, remove() {} };
+  let submit, progress;
+  form.addEventListener = (_, listener) => (submit = listener);
+  globalThis.FormData = class {
+    delete() {}
+    append() {}
+    set() {}
+  };
+  globalThis.XMLHttpRequest = class {
+    upload = { addEventListener: (_, listener) => (progress = listener) };
+    addEventListener() {}
+    open() {}
+    send() {}
+  };
+  globalThis.location = { pathname: "/" };
+  mount(form);
+  said.length = 0;
+
+  submit({ preventDefault() {} });
+  for (let loaded = 0; loaded <= 200; loaded += 1) progress({ loaded, total: 200 });
+
+  assert.deepEqual(said.map((text) => parseInt(text)), [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+});
+
 test("photographs that were chosen before the script was there are counted", () => {
   const photograph = { name: "a.jpg", size: 1_500_000 };
   const early = formWith([photograph]);
