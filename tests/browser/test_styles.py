@@ -50,3 +50,26 @@ def test_a_long_name_without_a_place_to_break_fits_a_phone(page: Page, site: str
 
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width == PHONE["width"], markup
+
+
+def test_a_button_below_its_field_on_a_phone_has_no_gap(page: Page, site: str):
+    page.set_viewport_size(PHONE)
+    markup = (
+        '<form class="inline"><p class="field"><input></p><button>Add to budget</button></form>'
+    )
+
+    style(page, site, markup, "main", "width")
+
+    field, button = (page.locator(each).bounding_box() for each in ("form .field", "form button"))
+    assert 0 < button["y"] - field["y"] - field["height"] < 16
+
+
+def test_a_number_of_a_tile_and_its_explanation_wrap_as_a_whole(page: Page, site: str):
+    page.set_viewport_size(PHONE)
+    number = "<dd>1,234 <small>of 396 wanted</small></dd>"
+    tile = f'<dl class="tiles" style="width: 8.5rem"><div>{number}</div></dl>'
+
+    height = style(page, site, tile, "small", "height")
+
+    assert page.locator("small").evaluate("small => small.getClientRects().length") == 1
+    assert float(height.removesuffix("px")) < 24
