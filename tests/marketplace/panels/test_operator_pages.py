@@ -159,6 +159,8 @@ def unclear(world, panel_api, operator) -> BonusBatch:
 def test_a_person_sees_both_sides_and_decides_an_unclear_batch(operator, world, unclear, settings):
     page = text_of(operator.get(PAGE))
     assert f"Was batch {unclear.pk} paid?" in page
+    # Nothing was sent if the panel lists bonuses that are not recorded here.
+    assert "was sent at" not in page
     address = f"{PAGE}/batches/{unclear.pk}"
 
     early = text_of(operator.post(address, {"action": "unpaid"}, follow=True))
