@@ -4,7 +4,6 @@ from django.urls import path
 
 from accounts.pages import account as views
 from accounts.pages import teams
-from shared.second_factors.pages import SecondFactorView
 
 app_name = "account"
 
@@ -15,13 +14,7 @@ urlpatterns = [
     path("team/invitations/<int:pk>/revoke/", teams.revoke, name="revoke_invitation"),
     path("invitations/<str:text>/", teams.invitation, name="invitation"),
     path("password/", views.PasswordView.as_view(), name="password"),
-    path(
-        "second-factor/",
-        SecondFactorView.as_view(
-            template_name="accounts/second_factor.html", issuer="Caption campaigns"
-        ),
-        name="second_factor",
-    ),
+    path("second-factor/", views.second_factor, name="second_factor"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/<int:pk>/withdraw/", views.withdraw, name="withdraw_token"),
 ]

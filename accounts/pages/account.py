@@ -1,4 +1,4 @@
-"""Pages about the signed-in user's own account: password and API tokens."""
+"""Pages about the signed-in user's own account: password, authenticator app and API tokens."""
 
 from django import forms
 from django.contrib import messages
@@ -16,6 +16,7 @@ from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_shown, user_of
 from accounts.services.api_tokens import MOST_DAYS, issue_token, withdraw_token
 from shared.number_fields import WholeNumberField
+from shared.second_factors.pages import SecondFactorView
 
 
 class TokenForm(forms.Form):
@@ -51,6 +52,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
     valid = ApiToken.objects.valid(at).filter(user=user).order_by("-created_at", "-pk")
     context = {"tokens": valid, "new_token": text}
     return form_page(request, "accounts/tokens.html", form, context)
+
+
+second_factor = once(
+    unseen="If you did not see your recovery codes, make new ones with the next code of your app."
+)(SecondFactorView.as_view(template_name="accounts/second_factor.html", issuer="Caption campaigns"))
 
 
 @require_POST

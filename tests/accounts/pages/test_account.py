@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pyotp
 import pytest
+from bs4 import BeautifulSoup
 from django.test import Client
 from django.utils import timezone
 
@@ -120,6 +121,19 @@ def test_the_page_turns_an_app_on_and_off(client):
     assert old.status_code == 422
     assert kept
     assert not SecondFactor.objects.exists()
+
+
+def test_a_double_click_says_how_to_get_recovery_codes_that_were_not_seen(client, user):
+    secret, at = new_secret(), NOON - timedelta(hours=1)
+    (code, *_) = add_second_factor(user=user, secret=secret, code=pyotp.TOTP(secret).at(at), at=at)
+    key = BeautifulSoup(client.get(SECOND).content, "lxml").find(attrs={"name": "form_key"})
+    form = {"form_key": key["value"], "code": code, "codes": ""}
+
+    first, second = (client.post(SECOND, form) for _ in range(2))
+
+    assert len(first.context["codes"]) == RECOVERY_CODES
+    assert second.status_code == 409
+    assert "make new ones with the next code of your app" in second.content.decode()
 
 
 def test_wrong_codes_on_the_page_count_too(client, user):
