@@ -30,6 +30,16 @@ TOLERANCE = 1e-6
 LEAST = 1e-10
 
 
+class Estimate(NamedTuple):
+    """The result of the model. Rows are in the order of the questions' and workers' numbers."""
+
+    probabilities: Floats  # (Q, K): how likely each label is the true one
+    shares: Floats  # (K,): how common each label is
+    error_rates: Floats  # (W, K, K): [worker, true, said], a distribution over `said`
+    iterations: int
+    converged: bool
+
+
 class Votes(NamedTuple):
     """One entry for each vote, in arrays of shape (V,). A worker need not vote on every question.
 
@@ -48,9 +58,8 @@ def dawid_skene(
     known: ArrayLike | None = None,
     iterations: int = ITERATIONS,
     tolerance: float = TOLERANCE,
-) -> Floats:
-    """How likely each label is the true one, of shape (Q, K); raises ValueError for a question with
-    no vote.
+) -> Estimate:
+    """Estimate the true labels and the error rates; raises ValueError for a question with no vote.
 
     `known` of shape (K, K) adds questions with known labels: each worker is assumed to have voted
     `said` on `known[true, said]` questions with the label `true`. This keeps the error rates of
@@ -63,13 +72,13 @@ def dawid_skene(
     added = np.zeros((votes.label_count,) * 2) if known is None else np.asarray(known, np.float64)
     probabilities = vote_shares(votes)
     shares, error_rates = _maximize(votes, probabilities, added)
-    for _ in range(iterations):
+    for iteration in range(1, iterations + 1):
         before = probabilities
         probabilities = _expect(votes, shares, error_rates)
         shares, error_rates = _maximize(votes, probabilities, added)
         if np.abs(probabilities - before).max(initial=0) <= tolerance:
-            break
-    return probabilities
+            return Estimate(probabilities, shares, error_rates, iteration, converged=True)
+    return Estimate(probabilities, shares, error_rates, iterations, converged=False)
 
 
 def vote_shares(votes: Votes) -> Floats:
@@ -231,7 +240,7 @@ def _beliefs(votes: Sequence[Vote]) -> dict[Question, dict[str, Belief]]:
     numbered = Votes(_numbers(questions), _numbers(workers), _numbers(labels), len(names))
     prior = np.full((len(names),) * 2, KNOWN_WRONG)
     np.fill_diagonal(prior, KNOWN_RIGHT)
-    probabilities = dawid_skene(numbered, known=prior)
+    probabilities = dawid_skene(numbered, known=prior).probabilities
     return {
         question: {
             name: Belief(share, probability)

@@ -131,8 +131,8 @@ def sparse_votes(draw):
     return votes(rows, label_count)
 
 
-def reference(given_votes, *, iterations, known=()):
-    """The probabilities, of shape (Q, K), that crowd-kit computes in so many steps."""
+def fitted(given_votes, *, known=(), **options):
+    """crowd-kit's model, and its probabilities of shape (Q, K)."""
     rows = list(zip(*given_votes[:3], strict=True))
     truths = {}
     for (true, said), times in np.ndenumerate(np.array(known)):
@@ -142,13 +142,26 @@ def reference(given_votes, *, iterations, known=()):
             rows += [(question, worker, said) for worker in set(given_votes.workers.tolist())]
     table = pandas.DataFrame(rows, columns=["task", "worker", "label"])
     # It takes four seconds to load, also in runs that leave these tests out.
-    model = import_module("crowdkit.aggregation").DawidSkene(n_iter=iterations, tol=-np.inf)
+    model = import_module("crowdkit.aggregation").DawidSkene(**options)
     with warnings.catch_warnings():
         # crowd-kit calls pandas in a way that pandas is about to remove.
         warnings.simplefilter("ignore", DeprecationWarning)
         found = model.fit_predict_proba(table, pandas.Series(truths) if truths else None)
     asked = sorted(set(given_votes.questions.tolist()))
-    return found.reindex(index=asked, columns=range(given_votes.label_count), fill_value=0)
+    return model, found.reindex(index=asked, columns=range(given_votes.label_count), fill_value=0)
+
+
+def reference(given_votes, *, iterations, known=()):
+    """The probabilities that crowd-kit computes in so many steps."""
+    return fitted(given_votes, known=known, n_iter=iterations, tol=-np.inf)[1]
+
+
+def log_likelihood(given_votes, estimate):
+    """The logarithm of the probability of the votes by the model."""
+    of_questions = np.tile(estimate.shares, (len(estimate.probabilities), 1))
+    for question, worker, said in zip(*given_votes[:3], strict=True):
+        of_questions[question] *= estimate.error_rates[worker, :, said]
+    return np.log(of_questions.sum(axis=1)).sum()
 
 
 def voters(*, accuracy, questions=60, answers=5, label_count=3, seed=3):
@@ -172,7 +185,7 @@ def test_probabilities_are_those_of_crowd_kit(random_votes):
     found = dawid_skene(random_votes, iterations=6, tolerance=-1)
 
     expected = reference(random_votes, iterations=6).to_numpy()
-    assert found == pytest.approx(expected, abs=1e-6)
+    assert found.probabilities == pytest.approx(expected, abs=1e-6)
 
 
 @settings(max_examples=10, deadline=None)
@@ -184,7 +197,7 @@ def test_known_questions_count_as_in_crowd_kit(random_votes):
     found = dawid_skene(random_votes, known=known, iterations=6, tolerance=-1)
 
     expected = reference(random_votes, iterations=6, known=known).to_numpy()
-    assert found == pytest.approx(expected, abs=1e-6)
+    assert found.probabilities == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_crowd_converges_to_what_crowd_kit_finds():
@@ -192,15 +205,51 @@ def test_a_crowd_converges_to_what_crowd_kit_finds():
 
     found = dawid_skene(said, iterations=500)
 
-    expected = reference(said, iterations=150).to_numpy()
-    assert found == pytest.approx(expected, abs=1e-4)
+    assert found.converged
+    assert found.iterations < 500
+    expected = reference(said, iterations=found.iterations + 20).to_numpy()
+    assert found.probabilities == pytest.approx(expected, abs=1e-4)
+
+
+def test_crowd_kit_differs_only_where_it_stops_while_the_likelihood_still_rises():
+    _, said = voters(accuracy=[0.8, 0.6, 0.4], questions=10, answers=3, label_count=2, seed=0)
+    model, early = fitted(said)
+    steps = len(model.loss_history_)
+
+    ours = dawid_skene(said, iterations=1000)
+
+    assert ours.converged
+    assert np.abs(ours.probabilities - early.to_numpy()).max() > 0.5
+    # Its bound counts the shares of the labels once for each vote, so it can fall.
+    assert steps < 10
+    assert model.loss_history_[-1] < model.loss_history_[-2]
+    same = dawid_skene(said, iterations=steps, tolerance=-1)
+    assert same.probabilities == pytest.approx(early.to_numpy(), abs=1e-6)
+    rising = [
+        log_likelihood(said, dawid_skene(said, iterations=count, tolerance=-1))
+        for count in (steps, 2 * steps, 10 * steps, 100 * steps)
+    ]
+    assert rising == sorted(rising)
+    assert rising[-1] > rising[0] + 0.1
+
+
+def test_error_rates_and_shares_are_those_that_the_votes_were_drawn_with():
+    truths, said = voters(accuracy=[0.9] * 4 + [0.4] * 4, questions=3000, label_count=2)
+
+    found = dawid_skene(said)
+
+    right = np.diagonal(found.error_rates, axis1=1, axis2=2).mean(axis=1)
+    # Half of the errors are right by chance.
+    assert right == pytest.approx([0.95] * 4 + [0.7] * 4, abs=0.04)
+    assert found.shares == pytest.approx(np.bincount(truths) / len(truths), abs=0.03)
+    assert found.error_rates.sum(axis=2) == pytest.approx(np.ones((8, 2)))
 
 
 def test_a_worker_who_is_often_right_outweighs_a_majority_who_are_not():
     truths, said = voters(accuracy=[0.95] * 4 + [0.1] * 8, questions=400)
 
     counted = (vote_shares(said).argmax(axis=1) == truths).mean()
-    weighed = (dawid_skene(said).argmax(axis=1) == truths).mean()
+    weighed = (dawid_skene(said).probabilities.argmax(axis=1) == truths).mean()
 
     assert weighed > counted + 0.1
 
@@ -210,13 +259,13 @@ def test_the_order_of_votes_changes_no_bit():
     order = np.random.default_rng(1).permutation(len(said.questions))
     shuffled = Votes(said.questions[order], said.workers[order], said.labels[order], 3)
 
-    assert (dawid_skene(said) == dawid_skene(shuffled)).all()
+    assert (dawid_skene(said).probabilities == dawid_skene(shuffled).probabilities).all()
 
 
 def test_one_worker_is_believed():
     found = dawid_skene(votes([(0, 0, 1), (1, 0, 0), (2, 0, 1)], 2))
 
-    assert found == pytest.approx(np.array([[0, 1], [1, 0], [0, 1]]), abs=1e-9)
+    assert found.probabilities == pytest.approx(np.array([[0, 1], [1, 0], [0, 1]]), abs=1e-9)
 
 
 def test_unanimous_votes_are_certain():
@@ -224,31 +273,39 @@ def test_unanimous_votes_are_certain():
 
     found = dawid_skene(votes(said, 2))
 
-    assert found == pytest.approx(np.array([[1, 0], [0, 1]] * 2), abs=1e-9)
+    assert found.probabilities == pytest.approx(np.array([[1, 0], [0, 1]] * 2), abs=1e-9)
+    assert found.converged
 
 
 def test_a_tie_of_workers_of_whom_nothing_else_is_known_stays_one():
     found = dawid_skene(votes([(0, 0, 0), (0, 1, 1)], 2), known=[[4, 1], [1, 4]])
 
-    assert found == pytest.approx(np.array([[0.5, 0.5]]))
+    assert found.probabilities == pytest.approx(np.array([[0.5, 0.5]]))
 
 
 def test_with_one_label_nothing_is_in_doubt():
-    assert dawid_skene(votes([(0, 0, 0), (1, 1, 0)], 1)).tolist() == [[1], [1]]
+    assert dawid_skene(votes([(0, 0, 0), (1, 1, 0)], 1)).probabilities.tolist() == [[1], [1]]
 
 
 def test_a_label_that_nobody_gave_is_never_the_answer():
     found = dawid_skene(votes([(0, 0, 0), (0, 1, 2)], 4))
 
-    assert found[:, [1, 3]] == pytest.approx(np.zeros((1, 2)), abs=1e-9)
+    assert found.probabilities[:, [1, 3]] == pytest.approx(np.zeros((1, 2)), abs=1e-9)
 
 
 def test_no_votes_make_no_rows():
     found = dawid_skene(votes([], 2))
 
-    assert found.shape == (0, 2)
+    assert found.probabilities.shape == (0, 2)
+    assert found.error_rates.shape == (0, 2, 2)
 
 
 def test_a_question_without_a_vote_is_refused():
     with pytest.raises(ValueError, match="question 1 has no vote"):
         dawid_skene(votes([(0, 0, 0), (2, 0, 1)], 2))
+
+
+def test_an_estimate_that_ran_out_of_iterations_says_so():
+    _, said = voters(accuracy=[0.9, 0.7, 0.5, 0.4, 0.3])
+
+    assert not dawid_skene(said, iterations=1).converged
