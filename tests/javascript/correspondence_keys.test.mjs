@@ -18,6 +18,13 @@ test("with a layout of other letters and digits, the place of the key counts", (
   assert.deepEqual(meaning({ key: "٣", code: "Digit3" }), { digit: "3" });
   assert.deepEqual(meaning({ key: "t", code: "KeyK" }), { command: "next" });
   assert.equal(meaning({ key: "ك", code: "Semicolon" }), null);
+  // On a French keyboard, unshifted.
+  assert.deepEqual(meaning({ key: "&", code: "Digit1" }), { digit: "1" });
+  assert.deepEqual(meaning({ key: "é", code: "Digit2" }), { digit: "2" });
+  assert.deepEqual(meaning({ key: "-", code: "Digit6" }), { digit: "6" });
+  assert.deepEqual(meaning({ key: "6", code: "Digit6", shiftKey: true }), { digit: "6" });
+  assert.equal(meaning({ key: "!", code: "Digit1", shiftKey: true }), null);
+  assert.equal(meaning({ key: "End", code: "Numpad1" }), null);
 });
 
 test("in a row that begins on the right, the left arrow leads on", () => {

@@ -17,7 +17,7 @@ export const KIND_KEYS = { "not-boxed": "v", scene: "s", "not-visual": "n" };
 
 /** `{ command }`, `{ kind }` or `{ digit }`, or null for a key without a meaning here. */
 export function meaning({ key: pressed, code, ctrlKey, metaKey, altKey, shiftKey }) {
-  const key = latinKey({ key: pressed, code });
+  const key = latinKey({ key: pressed, code, shiftKey });
   const lower = key.toLowerCase();
   if (altKey) return null;
   if (ctrlKey || metaKey) {
