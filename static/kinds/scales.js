@@ -55,7 +55,8 @@ function mount(task) {
   task.form.addEventListener("restored", update);
   document.addEventListener("keydown", (event) => {
     const within = event.target.closest("[data-rating]");
-    if (event.defaultPrevented || event.target.matches(WRITTEN) || (within ?? task) !== task) return;
+    // A key that is held would rate the next questions, too.
+    if (event.repeat || event.defaultPrevented || event.target.matches(WRITTEN) || (within ?? task) !== task) return;
     const focused = questions.findIndex((question) => question.contains(event.target));
     const index = focused < 0 ? nextOpen(rated(), -1) : focused;
     const option = questions[index]?.querySelector(`[value="${CSS.escape(latinKey(event))}"]`);
