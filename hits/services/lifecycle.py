@@ -68,6 +68,10 @@ class ChangedTerms(ChangedMeanwhile):
     """The work, its cost or the budget is no longer what somebody agreed to."""
 
 
+class BadAmount(DomainError):
+    """The amount cannot be added to the budget."""
+
+
 class BadChange(DomainError):
     """The new value is not possible."""
 
@@ -227,17 +231,17 @@ def add_to_budget(
     """Add an amount in dollars to the budget; the next sync creates HITs for it.
 
     `seen` is the budget that the person saw, so that a form posted twice adds once. Raises
-    CannotMove for a finished campaign, ChangedMeanwhile and BadChange.
+    CannotMove for a finished campaign, ChangedMeanwhile, BadAmount and BadChange.
     """
     is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
     if not (is_possible and amount == round(amount, 2)):
-        raise BadChange(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
+        raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
     locked = _unfinished(campaign)
     before = locked.budget
     if seen not in (None, before):
         raise ChangedMeanwhile(f"The budget was already changed to ${before:,.2f} meanwhile.")
     if before + amount > MOST_BUDGET:
-        raise BadChange(f"A budget can be at most ${MOST_BUDGET:,}.")
+        raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
     locked.budget = campaign.budget = before + amount
     locked.save(update_fields=["budget"])
     # A draft that is edited has the budget of its file.

@@ -7,8 +7,9 @@ import pytest
 from annotate.models import Campaign
 from background.jobs.requests import cancel_job
 from background.models import Job
+from hits.services.lifecycle import MOST_BUDGET
 from hits.services.syncs import ask_for_sync
-from tests.api import problem_of
+from tests.api import problem_of, send
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -141,3 +142,9 @@ def test_a_campaign_that_moves_is_no_error_if_its_sync_is_refused(api, act):
 
     assert answer.status_code == 200
     assert answer.json()["status"] == {"pause": "PAUSED", "finish": "FINISHED"}[act]
+
+
+def test_a_budget_beyond_the_most_is_refused_by_its_own_code(api, campaign):
+    answer = send(api, "/api/campaigns/pilot/budget/", amount=str(MOST_BUDGET))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "bad_amount")

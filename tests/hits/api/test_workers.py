@@ -69,6 +69,15 @@ def test_a_worker_is_paused_and_resumed(api, campaign, assignment):
     assert send(api, f"{address}dismissal/", reason="fine").json()["code"] == "nothing_proposed"
 
 
+@pytest.mark.parametrize(
+    ("act", "code"), [("resume", "not_paused"), ("reinstatement", "not_excluded")]
+)
+def test_a_state_that_does_not_hold_is_named(api, campaign, assignment, act, code):
+    address = f"/api/campaigns/pilot/workers/{assignment.account.worker.pseudonym}/{act}/"
+
+    assert send(api, address, reason="a mistake").json()["code"] == code
+
+
 def test_a_worker_of_another_campaign_is_not_found(api, campaign):
     stranger = ResponseFactory().worker
 

@@ -12,7 +12,7 @@ from background.jobs.requests import request_job
 from hits.models import Sync
 from hits.pages.next_steps import how_people_get_in, next_steps
 from hits.queries.costs import spend
-from hits.services.lifecycle import MOST_BUDGET, BadChange, add_to_budget
+from hits.services.lifecycle import MOST_BUDGET, BadAmount, add_to_budget
 from qualcontrol.models import Appeal, Proposal
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
@@ -166,7 +166,7 @@ def test_a_budget_does_not_grow_beyond_what_its_column_holds():
     campaign = campaign_of(budget=Decimal("5.00"))
     add_to_budget(campaign=campaign, amount=MOST_BUDGET - 5, actor=None, at=NOON)
 
-    with pytest.raises(BadChange, match="A budget can be at most"):
+    with pytest.raises(BadAmount, match="A budget can be at most"):
         add_to_budget(campaign=campaign, amount=Decimal("0.01"), actor=None, at=NOON)
 
     assert Campaign.objects.get().budget == MOST_BUDGET

@@ -10,6 +10,7 @@ from hits.models import HitStatus
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import (
+    BadAmount,
     BadChange,
     CannotMove,
     ChangedMeanwhile,
@@ -94,7 +95,7 @@ def test_a_finished_campaign_is_not_changed(decided):
 def test_an_impossible_amount_changes_nothing(decided):
     campaign = CampaignFactory(budget="10.00", config={"review": {"share": 0.02}})
 
-    with pytest.raises(BadChange):
+    with pytest.raises(BadAmount):
         add_to_budget(campaign=campaign, amount=Decimal(-1), seen=Decimal(10), **decided)
     with pytest.raises(BadChange):
         change_reward(campaign=campaign, reward=Decimal("0.10"), seen=Decimal("0.10"), **decided)
