@@ -57,6 +57,7 @@ PARTS = {
         ["hits/reconcile/settle.py"],
         [
             "tests/hits/reconcile/test_settle.py",
+            "tests/hits/reconcile/test_reconciler_clocks.py",
             "tests/hits/reconcile/test_reconciler_gone_hits.py",
             "tests/hits/test_held_payments.py",
         ],

@@ -315,6 +315,14 @@ def test_payments_are_short_while_the_last_slots_are_filled(campaign, monkeypatc
     assert (missing.approved, complete.approved) == (approved, 3 - approved)
 
 
+def test_payments_take_their_time_while_nobody_can_fill_the_last_slots(campaign, monkeypatch):
+    monkeypatch.setattr("hits.reconcile.settle.SHORT", timedelta())
+    campaign.tasks.update(wanted=4, answers_missing=1)
+    Campaign.objects.update(budget=spend(campaign).committed)
+
+    assert reconcile(campaign, pays_for=timedelta(minutes=5)).approved == 3
+
+
 def plan_thanks(campaign: Campaign) -> None:
     workers = [assignment.account.worker for assignment in assignments()]
     wishes = [Wish(worker.pseudonym, Decimal("0.10"), "Thanks") for worker in workers]
@@ -336,6 +344,15 @@ def test_a_sync_that_may_pay_for_one_says_that_more_are_due(campaign):
 
     assert (first.approved, first.has_more_to_pay) == (1, True)
     assert (rest.approved, rest.has_more_to_pay) == (2, False)
+
+
+def test_a_sync_that_may_send_one_bonus_says_that_more_are_due(campaign):
+    reconcile(campaign)
+    plan_thanks(campaign)
+
+    first = reconcile(campaign, at_most=1)
+
+    assert (Bonus.objects.unsent().count(), first.has_more_to_pay) == (2, True)
 
 
 def test_a_sync_sends_the_bonuses_of_its_campaign_alone(campaign):
