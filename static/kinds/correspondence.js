@@ -120,6 +120,8 @@ class Linker {
     const meant = meaning(event);
     if (!meant) return;
     event.preventDefault();
+    // A key that is held would take back what it has just chosen.
+    if (event.repeat && !meant.command) return;
     if (meant.digit) this.type(meant.digit);
     else this.run(meant);
   }
