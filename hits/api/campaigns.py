@@ -222,17 +222,14 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class PublicationSerializer(serializers.Serializer[Any]):
-    """A confirmation, which marketplaces that spend real money need, and what it is about."""
+    """A confirmation, which marketplaces that spend real money need, and what you have seen: with
+    another estimate or budget, nothing is published."""
 
     confirmed = serializers.BooleanField(default=False)
-    cost = dollars(
-        required=False,
-        help_text="the estimate's `total` that you have seen; with another, nothing is published",
-    )
-    budget = dollars(
-        required=False,
-        help_text="the budget that you have seen; with another, nothing is published",
-    )
+    responses = serializers.IntegerField(required=False, help_text="the estimate's")
+    reward = dollars(required=False, help_text="the estimate's")
+    cost = dollars(required=False, help_text="the estimate's `total`")
+    budget = dollars(required=False)
 
 
 class AmountSerializer(serializers.Serializer[Any]):

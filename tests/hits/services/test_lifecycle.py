@@ -163,9 +163,10 @@ def publish_by_page(client, campaign, change):
 
 def publish_by_api(client, campaign, change):
     api = f"/api/campaigns/{campaign.slug}"
-    seen = client.get(f"{api}/estimate/").json()["total"]
+    estimate = client.get(f"{api}/estimate/").json()
     change()
-    return client.post(f"{api}/publish/", {"cost": seen}, content_type="application/json")
+    seen = {name: estimate[name] for name in ("responses", "reward")} | {"cost": estimate["total"]}
+    return client.post(f"{api}/publish/", seen, content_type="application/json")
 
 
 def main_fields(page):
@@ -183,8 +184,11 @@ def test_a_cost_that_nobody_has_seen_is_not_published(client, requester, publish
     assert not Job.objects.exists()
 
 
+@pytest.mark.parametrize("publish_as_seen", [publish_by_page, publish_by_api])
 @pytest.mark.parametrize(("reward", "other"), [("0.10", "0.05"), ("0.00", "0.00")])
-def test_other_work_at_the_same_cost_is_not_published(client, requester, reward, other):
+def test_other_work_at_the_same_cost_is_not_published(
+    client, requester, reward, other, publish_as_seen
+):
     values = {"budget": "1000.00", "hit": {"reward": reward}, "workers": {"who": "own"}}
     campaign = make_campaign(tasks=1, status="DRAFT", **values)
     seen = terms_of(campaign)
@@ -194,7 +198,7 @@ def test_other_work_at_the_same_cost_is_not_published(client, requester, reward,
         with_reward(campaign, other)
         campaign.tasks.update(wanted=6)
 
-    answer = publish_by_page(client, campaign, change)
+    answer = publish_as_seen(client, campaign, change)
 
     assert terms_of(Campaign.objects.get())[2:] == seen[2:]
     assert f"6 responses at a reward of ${other}" in answer.content.decode()
