@@ -213,8 +213,8 @@ def texts_in(folder):
 
 @pytest.mark.parametrize("format", [None, *FORMATS])
 def test_no_format_has_hidden_captions(hidden, tmp_path, format):
-    extras = {"extras": [each for each in Extra if each != Extra.REMARKS]} if format else {}
-    call_command("export", "v1", out=tmp_path, format=format, stdout=StringIO(), **extras)
+    extras = ",".join(each for each in Extra if each != Extra.REMARKS) if format else ""
+    call_command("export", "v1", out=tmp_path, format=format, stdout=StringIO(), extras=extras)
 
     files = dict(texts_in(tmp_path))
     assert not [name for name, text in files.items() if SECRET in text]
