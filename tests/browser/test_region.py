@@ -123,7 +123,8 @@ def test_reviewers_see_the_region(page, site, sign_in, make):
     sign_in(UserFactory(is_staff=True, is_superuser=True))
 
     page.goto(f"{site}/review/campaign/")
-    expect(page.get_by_role("img", name="The image; a region is marked").first).to_be_visible()
+    picture = page.get_by_role("img", name="The image; the part to describe is marked")
+    expect(picture.first).to_be_visible()
     expect(page.get_by_text("Rocket").first).to_be_visible()
     keep_picture(page, "region-review")
 
