@@ -106,10 +106,10 @@ class CaptionRules(BaseModel):
 WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control, format (zero-width, direction marks), and halves of surrogate pairs, but not the visible
-# signs of this category, such as the Arabic sign before a year. The groups keep
-# those that belong to the spelling: joiners between letters, marks or emoji (Persian, Sinhala,
-# families), once if they are typed twice, at the end of a word in older Malayalam, and the tags of
-# a region's flag. Without a look behind, as in `static/hits/task.js`.
+# signs among the format characters, such as the Arabic sign before a year. The groups keep those
+# that belong to the spelling: joiners between letters, marks or emoji (Persian, Sinhala, families),
+# once if they are typed twice, at the end of a word in older Malayalam, and the tags of a region's
+# flag. Without a look behind, as in `static/hits/task.js`.
 _JOINED = r"[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]"
 _TAGS = r"[\U000E0030-\U000E0039\U000E0061-\U000E007A]{3,6}\U000E007F"
 _FORMAT = r"(?!\p{Prepended_Concatenation_Mark})[\p{Cc}\p{Cf}\p{Cs}]"
