@@ -289,11 +289,8 @@ class CocoCounts(NamedTuple):
     boxes: Counts
 
     def in_words(self) -> list[str]:
-        classes, boxes = (
-            self.classes.in_words("class", "classes"),
-            self.boxes.in_words("box", "boxes"),
-        )
-        return [classes, self.images.in_words("image"), boxes]
+        classes = self.classes.in_words("class", "classes")
+        return [classes, self.images.in_words("image"), self.boxes.in_words("box", "boxes")]
 
 
 @transaction.atomic
