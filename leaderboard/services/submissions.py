@@ -26,6 +26,7 @@ from leaderboard.models import (
 )
 from leaderboard.queries import allowance_of, check_results, day_of, next_day
 from leaderboard.services.scoring import SubmissionRefused
+from shared.database.locks import transaction_lock
 
 
 class NotOpen(DomainError):
@@ -178,11 +179,14 @@ class SignUpRefused(DomainError):
     """The account cannot be created."""
 
 
+@transaction.atomic
 def create_account(*, name: str, password: str, team: str, address: str, at: datetime) -> None:
     """Create a submitter's account for somebody at this address; raises SignUpRefused."""
     if not settings.SUBMITTERS_MAY_SIGN_UP:
         raise SignUpRefused("Ask the owner of the challenge for an account.")
     digest = salted_hmac("leaderboard.sign_up", address, algorithm="sha256").hexdigest()
+    # Sign-ups from this address wait here, so that each sees those before it.
+    transaction_lock(f"sign-up-{digest}")
     # Later ones are of a clock that was ahead.
     made = Submitter.objects.filter(address=digest)
     recent = made.filter(created_at__gt=at - PER, created_at__lt=at + PER)

@@ -12,9 +12,10 @@ from django.utils import timezone
 from accounts.services.api_tokens import issue_token
 from annotate.models import Role
 from corpora.evaluation.scoring import Plan, score
-from leaderboard.models import Submission, SubmissionStatus
+from leaderboard.models import Submission, SubmissionStatus, Submitter
 from leaderboard.queries import captions_of
 from leaderboard.services.scoring import score_waiting, take
+from leaderboard.services.submissions import ACCOUNTS_PER_ADDRESS, SignUpRefused, create_account
 from tests.leaderboard.making import (
     make_challenge,
     make_release,
@@ -162,6 +163,27 @@ def secret_figures(references, baseline) -> set[str]:
             single |= {f"{value:.{digits}f}" for value in by_image.values() for digits in (3, 4)}
         means |= {f"{value:.4f}" for value in scored.overall.values()}
     return {figure for figure in single if figure.strip("0.") and figure not in means | {"1.000"}}
+
+
+def test_sign_ups_at_once_keep_the_limit_of_their_address(settings):
+    settings.SUBMITTERS_MAY_SIGN_UP = True
+
+    def sign_up(number: int) -> bool:
+        try:
+            create_account(
+                name=f"grace{number}",
+                password="five brown kites",
+                team="Kites",
+                address="192.0.2.1",
+                at=timezone.now(),
+            )
+        except SignUpRefused:
+            return False
+        return True
+
+    made = at_once(sign_up, range(2 * ACCOUNTS_PER_ADDRESS))
+
+    assert made.count(True) == Submitter.objects.count() == ACCOUNTS_PER_ADDRESS
 
 
 def test_ten_scorers_at_once_start_no_more_runs_than_allowed(release, settings):
