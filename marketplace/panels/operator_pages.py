@@ -165,6 +165,10 @@ def panel_study_action(request: OperatorRequest, slug: str) -> HttpResponse:
             lambda: panel_studies.make_draft(panel_study=at_panel, at=at),
             "The draft is at the panel.",
         ),
+        "discard": (
+            lambda: panel_studies.discard_plan(panel_study=at_panel),
+            "The plan was discarded.",
+        ),
         "publish": (
             lambda: panel_studies.publish(
                 panel_study=at_panel, confirmed=_confirmed(request), at=at

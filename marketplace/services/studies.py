@@ -308,6 +308,12 @@ def set_checks(*, study: Study, checks: Sequence[AttentionCheck]) -> None:
     AttentionCheck.objects.bulk_create(checks)
 
 
+def ask_nothing(*, study: Study) -> None:
+    """Delete the screening and the attention checks of a study that nobody has joined."""
+    Screening.objects.filter(study=study).delete()
+    study.attention_checks.all().delete()
+
+
 def due_check(participation: Participation, *, done: int) -> AttentionCheck | None:
     """The check that comes before the participant's next HIT."""
     answered = participation.attention_answers.values("check_asked")

@@ -15,6 +15,7 @@ from marketplace.panels.client import prolific
 from marketplace.panels.models import PanelStudy
 from marketplace.panels.panel import UNPUBLISHED, CodeKind, PanelRefused, StudyAction, StudyThere
 from marketplace.panels.services.amounts import cost_of
+from marketplace.services import studies
 from marketplace.services.studies import PROLIFIC_PARAMETERS, panel_url
 
 MOST_PLACES = 100_000
@@ -126,6 +127,24 @@ def forget_draft(*, panel_study: PanelStudy) -> bool:
     return bool(drafts.filter(pk=panel_study.pk).update(external_id="", status=""))
 
 
+def discard_plan(*, panel_study: PanelStudy) -> None:
+    """Delete a plan that has no draft at the panel, and its questions to participants, so that the
+    study can be planned anew; raises StudyRefused, PanelRefused and PanelUnclear."""
+    has_draft = StudyRefused(
+        "The panel has a draft of this plan. Delete it there, then discard the plan."
+    )
+    if panel_study.external_id or prolific().find_study(panel_study.reference):
+        raise has_draft
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=panel_study.study_id)
+        if study.participations.exists():
+            raise StudyRefused("Somebody has joined this study already. Create another study.")
+        # Decided again: another request may have created the draft.
+        if not PanelStudy.objects.filter(pk=panel_study.pk, external_id="").delete()[0]:
+            raise has_draft
+        studies.ask_nothing(study=study)
+
+
 def offer(*, panel_study: PanelStudy, places: int) -> Offer:
     """The cost of this many places, and the panel's balance; raises PanelUnclear, PanelRefused.
 
@@ -201,4 +220,9 @@ def _note(panel_study: PanelStudy, draft: StudyThere, at: datetime) -> None:
     if draft.places:
         values["places"] = draft.places
     mine.update(problem="", **values)
-    panel_study.refresh_from_db()
+    try:
+        panel_study.refresh_from_db()
+    except PanelStudy.DoesNotExist as error:
+        raise StudyRefused(
+            f"The plan was discarded meanwhile. Delete its draft {draft.id} at the panel."
+        ) from error

@@ -13,11 +13,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 from marketplace import clock
-from marketplace.models import Activity, Screening
+from marketplace.models import Activity, AttentionCheck, Screening
 from marketplace.panels.forms import PanelPlanForm
 from marketplace.panels.models import BatchState, BonusBatch, PanelStudy, PanelSubmission
 from marketplace.panels.services import rounds
 from marketplace.services import reviews
+from marketplace.services.studies import join
 from simulation.prolific.server import StandIn
 from simulation.prolific.state import World, new_id
 from tests.marketplace.factories import make_study
@@ -104,6 +105,67 @@ def test_of_two_operators_who_put_a_study_at_the_panel_at_once_one_is_refused(
     assert [rival[0].status_code, answer.status_code] == [302, 400]
     assert "This study is at the panel already." in text_of(answer)
     assert PanelStudy.objects.count() == 1
+
+
+def test_a_plan_that_the_panel_refuses_is_discarded_and_made_anew(operator, world, panel_api):
+    make_study(name="Everyday scenes", assignments=2)
+    operator.post(PAGE, PLAN | {"attention_checks": "Choose Yes. | Yes | No"})
+    refuse_drafts(panel_api)
+    assert "Prolific refused" in act(operator, "draft")
+    panel_api.fault = lambda *_: None
+
+    assert "The plan was discarded." in act(operator, "discard")
+    assert not AttentionCheck.objects.exists()
+    operator.post(PAGE, PLAN | {"question": "", "consent": ""})
+    act(operator, "draft")
+
+    assert len(world.studies) == 1
+    assert not Screening.objects.exists()
+
+
+def refuse_drafts(panel_api, status: int = 400, when: str = "before") -> None:
+    panel_api.fault = lambda method, path, at: (
+        status if (method, at) == ("POST", when) and path.endswith("/studies/") else None
+    )
+
+
+def test_a_plan_whose_draft_is_at_the_panel_is_not_discarded(operator, world, panel_api):
+    make_panel_study()
+    refuse_drafts(panel_api, 500, "after")
+    act(operator, "draft")
+    panel_api.fault = lambda *_: None
+
+    lost = act(operator, "discard")
+    act(operator, "draft")
+    found = act(operator, "discard")
+
+    assert "has a draft of this plan" in lost
+    assert "has a draft of this plan" in found
+    assert PanelStudy.objects.get().external_id in world.studies
+
+
+def test_a_plan_of_a_study_that_somebody_has_joined_is_not_discarded(operator):
+    study = make_panel_study().study
+    join(study=study, identifier="p1", address="", at=clock.now())
+
+    assert "joined this study" in act(operator, "discard")
+
+    assert PanelStudy.objects.exists()
+
+
+def test_a_plan_that_is_discarded_while_its_draft_is_made_is_said_to_be_gone(operator, panel_api):
+    make_panel_study()
+
+    def discard(method: str, path: str, when: str) -> None:
+        if (method, when) == ("POST", "before") and path.endswith("/studies/"):
+            act(operator, "discard")
+
+    panel_api.fault = discard
+
+    answer = operator.post(f"{PAGE}/study", {"action": "draft"}, follow=True)
+
+    assert "discarded" in text_of(answer)
+    assert not PanelStudy.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "sNaN", "1E+999999"])
