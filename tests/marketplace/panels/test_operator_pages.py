@@ -168,6 +168,19 @@ def test_a_plan_that_is_discarded_while_its_draft_is_made_is_said_to_be_gone(ope
     assert not PanelStudy.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("action", "what"), [("stop", "cannot be undone"), ("unsubscribe", "for any study")]
+)
+def test_what_cannot_be_taken_back_is_explained_before_it_is_done(operator, action, what):
+    published_study()
+
+    page = BeautifulSoup(operator.get(PAGE).content, "lxml")
+
+    button = page.select_one(f"details button[value={action}]")
+    assert button is not None
+    assert what in button.find_parent("form").get_text()
+
+
 @pytest.mark.parametrize("text", ["", "NaN", "sNaN", "1E+999999"])
 def test_an_invalid_cost_is_not_confirmed(operator, world, text):
     make_panel_study()
