@@ -90,7 +90,8 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
         (ReviewLevel.HIT, hit.hit_review_policy),
     ):
         if level in reports and policy is not None:
-            answer[f"{level}ReviewPolicy"] = policy
+            # The answer has the policy's name alone, as the service's model says.
+            answer[f"{level}ReviewPolicy"] = {"PolicyName": policy["PolicyName"]}
             answer[f"{level}ReviewReport"] = reports[level]
     return answer
 

@@ -139,6 +139,7 @@ def test_known_answers_approve_reject_and_extend(marketplace, client):
     assert [(each["ActionName"], each["Status"]) for each in actions] == [
         ("approve", "Succeeded"), ("reject", "Succeeded"), ("extend", "Succeeded"),
     ]  # fmt: skip
+    assert report["AssignmentReviewPolicy"] == {"PolicyName": policy["PolicyName"]}
     assert "HITReviewReport" not in report
 
 
