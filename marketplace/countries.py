@@ -29,6 +29,11 @@ class Place(NamedTuple):
         """Whether this place is the other one or a part of it: US-PA is in US."""
         return self.country == other.country and other.subdivision in ("", self.subdivision)
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether a worker can be there: the country exists, and the letters are capitals."""
+        return self.country in CODES and _PLACE.fullmatch(str(self)) is not None
+
 
 def read_place(text: str) -> Place:
     """Parse `US`, `us-pa` or an empty text; raises ValueError for anything else."""

@@ -134,24 +134,29 @@ def _problems_of_one(requirement: Requirement) -> list[str]:
         if integers or locales:
             problems.append(f"The comparator {comparator} takes no values.")
     elif requirement["QualificationTypeId"] == LOCALE:
-        problems.extend(_locale_problems(comparator, integers, locales))
+        problems.extend(_locale_problems(comparator, integers, places_of(requirement)))
     else:
         problems.extend(_integer_problems(comparator, integers, locales))
     return problems
 
 
 def _locale_problems(
-    comparator: str, integers: Sequence[int], locales: Sequence[Mapping[str, str]]
+    comparator: str, integers: Sequence[int], places: Sequence[Place]
 ) -> list[str]:
     if comparator not in LOCALE_COMPARATORS:
         return [f"The comparator {comparator} cannot be used with a locale."]
-    if integers or not locales:
+    if integers or not places:
         return ["A locale requirement needs LocaleValues, and no IntegerValues."]
-    if comparator in ("EqualTo", "NotEqualTo") and len(locales) != 1:
+    if comparator in ("EqualTo", "NotEqualTo") and len(places) != 1:
         return [f"The comparator {comparator} takes exactly one locale."]
-    if len(locales) > MOST_LOCALES:
+    if len(places) > MOST_LOCALES:
         return [f"At most {MOST_LOCALES} locales can be given."]
-    return []
+    # No worker could ever meet it.
+    return [
+        f"{place} is no locale. Give the codes of ISO 3166 in capitals, such as US or US-PA."
+        for place in places
+        if not place.is_possible
+    ]
 
 
 def _integer_problems(

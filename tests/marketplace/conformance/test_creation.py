@@ -241,6 +241,16 @@ LOCALE = "00000000000000000071"
               "LocaleValues": [{"Country": "US"}]}],
             "cannot be used with a locale",
         ),
+        (
+            [{"QualificationTypeId": LOCALE, "Comparator": "EqualTo",
+              "LocaleValues": [{"Country": "UK"}]}],
+            "UK is no locale",
+        ),
+        (
+            [{"QualificationTypeId": LOCALE, "Comparator": "In",
+              "LocaleValues": [{"Country": "NL"}, {"Country": "US", "Subdivision": "pa"}]}],
+            "US-pa is no locale",
+        ),
         ([{"QualificationTypeId": "3NOSUCH", "Comparator": "Exists"}], "does not exist"),
     ],
 )  # fmt: skip
