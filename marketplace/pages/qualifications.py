@@ -58,7 +58,6 @@ def _page(
     at = clock.now()
     is_taking_test = (
         last is not None
-        and bool(qualification_type.test)
         and last.status == QualificationRequestStatus.STARTED
         and not qualification_types.is_test_over(last, at)
     )

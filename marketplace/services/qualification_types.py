@@ -79,6 +79,8 @@ def update_qualification_type(
     """
     if "test" in changes:
         changes = {"answer_key": "", **changes}
+        if not changes["test"]:
+            raise DomainError("There is no way to remove a Test from a QualificationType.")
         if "test_duration" not in changes:
             raise DomainError("A new Test needs TestDurationInSeconds.")
     elif changes.keys() & {"answer_key", "test_duration"}:

@@ -136,17 +136,17 @@ def test_a_new_test_without_a_key_leaves_the_decision_to_the_requester(marketpla
     assert client.list_qualification_requests()["NumResults"] == 1
 
 
-def test_a_test_that_is_taken_away_while_a_worker_takes_it_leaves_a_page(marketplace, client):
+def test_a_test_cannot_be_removed_so_workers_who_take_it_can_submit_it(marketplace, client):
     public_id, worker = with_test(client), marketplace.worker()
     worker.post(f"/qualifications/{public_id}/request")
 
-    client.update_qualification_type(
-        QualificationTypeId=public_id, Test="", TestDurationInSeconds=600
-    )
+    with pytest.raises(client.exceptions.RequestError, match="no way to remove a Test"):
+        client.update_qualification_type(
+            QualificationTypeId=public_id, Test="", TestDurationInSeconds=600
+        )
 
-    page = worker.get(f"/qualifications/{public_id}")
-    assert page.status_code == 200
-    assert "Submit test" not in page.text
+    worker.post(f"/qualifications/{public_id}/test", animal="dog")
+    assert score(client, public_id, worker) == 50
 
 
 @pytest.mark.parametrize(
