@@ -101,7 +101,7 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
     )
     hit = lock(assignment.hit)
     if hit.status == HitStatus.DISPOSED:
-        raise DomainError(f"Hit {hit.public_id} has just been deleted.")
+        raise InvalidAssignmentState(f"Hit {hit.public_id} has just been deleted.")
     money.hold(hit=hit, slots=1, at=at)
     _pay(assignment, hit, at)
 

@@ -12,7 +12,13 @@ from django.db import connection, transaction
 from django.test import Client
 
 from marketplace import clock
-from marketplace.errors import AccountRefused, DomainError, LinkRefused, PasswordNeeded
+from marketplace.errors import (
+    AccountRefused,
+    DomainError,
+    InvalidAssignmentState,
+    LinkRefused,
+    PasswordNeeded,
+)
 from marketplace.models import (
     Account,
     Assignment,
@@ -197,7 +203,7 @@ def test_a_rejection_is_not_overridden_while_the_hit_is_deleted():
     reviews.reject(assignment=found, feedback="No.", at=NOON)
 
     with (
-        pytest.raises(DomainError, match="just been deleted"),
+        pytest.raises(InvalidAssignmentState, match="just been deleted"),
         just_before('UPDATE "marketplace_worker"', lambda: hits.delete(hit=hit, at=SOON), nth=2),
     ):
         reviews.approve(assignment=found, override_rejection=True, at=SOON)
