@@ -113,7 +113,7 @@ class Image(models.Model):
     source = models.CharField(max_length=11, choices=ImageSource)
     key = models.CharField(max_length=64, help_text="the dataset's own id of the image")
     split = models.CharField(max_length=64, db_index=True)
-    # Degrees by which to turn the file to make it upright; null if unknown.
+    # Degrees by which to turn the file anticlockwise to make it upright; null if unknown.
     rotation = models.PositiveSmallIntegerField(null=True, blank=True)
     # Pixels as shown, after applying the file's EXIF orientation.
     width = models.PositiveIntegerField(null=True, blank=True)

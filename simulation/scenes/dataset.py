@@ -113,6 +113,8 @@ BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
 LICENSE = "https://creativecommons.org/publicdomain/zero/1.0/"
 # One in this many images is rotated, or has an unknown rotation. Selections exclude these.
 TURNED_EVERY, UNKNOWN_EVERY = 19, 23
+# The degrees anticlockwise that make a `lying` scene upright again, as Open Images states them.
+ON_ITS_SIDE = "270"
 
 
 class Dataset:
@@ -140,7 +142,7 @@ def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iter
         rng = random.Random(f"{seed}/{number}")
         key, rotation = f"{rng.getrandbits(64):016x}", _rotation(number)
         scene = draw_scene(rng)
-        if rotation == "90":
+        if rotation == ON_ITS_SIDE:
             scene = lying(scene)
         scene.image.save(dataset.files / f"{key}.jpg", quality=90)
         title = f"Drawn scene {number + 1}: {scene.setting}"
@@ -163,7 +165,7 @@ def lying(scene: Scene) -> Scene:
 
 def _rotation(number: int) -> str:
     if (number + 1) % TURNED_EVERY == 0:
-        return "90"
+        return ON_ITS_SIDE
     return "" if (number + 1) % UNKNOWN_EVERY == 0 else "0"
 
 

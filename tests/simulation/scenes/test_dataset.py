@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from PIL import Image as Picture
-from PIL import ImageChops, ImageDraw
+from PIL import ImageChops, ImageDraw, ImageStat
 
 from annotate.models import Box, Image
 from annotate.queries.keywords import hidden_classes, keywords
@@ -91,6 +91,20 @@ def test_a_scene_on_its_side_has_its_boxes_on_their_side():
     middle = patch.getpixel((patch.width // 2, patch.height // 2))
     found = _cut(turned.image, after)
     assert found.getpixel((found.width // 2, found.height // 2)) == pytest.approx(middle, abs=40)
+
+
+def test_the_rotation_of_a_scene_on_its_side_makes_it_upright(tmp_path, monkeypatch):
+    upright = draw_scene(random.Random(5))
+    monkeypatch.setattr("simulation.scenes.dataset.draw_scene", lambda _: upright)
+    dataset = drawn(tmp_path, count=19)
+    *_, row = csv.DictReader(StringIO(dataset.images.read_text(encoding="utf-8")))
+
+    # Open Images states the degrees anticlockwise by which to turn the file.
+    with Picture.open(dataset.files / f"{row['ImageID']}.jpg") as file:
+        turned = file.rotate(int(row["Rotation"]), expand=True)
+
+    assert row["Rotation"] not in {"", "0"}
+    assert max(ImageStat.Stat(ImageChops.difference(turned, upright.image)).mean) < 3
 
 
 def _cut(image, box):
