@@ -17,10 +17,11 @@ SHORTER = {
     "power plugs and sockets": "power plugs",
     "luggage and bags": "luggage",
 }
-# Singular nouns whose last letters look like a plural, and plural nouns without a singular of the
-# same meaning.
-SINGULAR_ENDINGS = ("ss", "us", "is", "asbestos", "cosmos", "rhinoceros", "thermos")
-# Nouns with two plurals, "mangos" and "mangoes" (Merriam-Webster). Others in -o have one of them.
+# Singular nouns whose last letters look like a plural, besides those that `inflect` knows.
+SINGULAR_ENDINGS = ("is", "thermos")
+# Nouns in -o with the plural "potatoes" alone, and with two, "mangos" and "mangoes"
+# (Merriam-Webster). All others have "tacos".
+OES = ("dingo", "echo", "embargo", "hero", "potato", "tomato", "torpedo", "veto")
 OS_OR_OES = {
     "avocado",
     "banjo",
@@ -43,6 +44,7 @@ OS_OR_OES = {
     "volcano",
     "zero",
 }
+# Plural nouns without a singular of the same meaning.
 PLURAL_ONLY = {
     "baked goods",
     "binoculars",
@@ -79,8 +81,7 @@ def word_forms(name: str) -> tuple[str, ...]:
     singular = _singular(folded)
     if singular.rpartition(" ")[2] in OS_OR_OES:
         return (singular, f"{singular}s", f"{singular}es")
-    plural = _english().plural_noun(singular) or singular
-    return tuple(dict.fromkeys((singular, plural.lower())))
+    return tuple(dict.fromkeys((singular, folded, _plural(singular))))
 
 
 def _may_be_english(character: str) -> bool:
@@ -90,13 +91,21 @@ def _may_be_english(character: str) -> bool:
 def _singular(name: str) -> str:
     if name.endswith(SINGULAR_ENDINGS) and not name.endswith("skis"):
         return name
+    # `inflect` takes the s from "lens", too, but knows its plural. It turns "dogs" into "dogss".
+    if name.endswith("s") and not _english().plural_noun(name).endswith("ss"):
+        return name
     return _english().singular_noun(name) or name
+
+
+def _plural(singular: str) -> str:
+    if singular.endswith("o"):
+        return f"{singular}es" if singular.endswith(OES) else f"{singular}s"
+    plural = _english().plural_noun(singular) or singular
+    return f"{plural[:-1]}es" if plural.endswith("ss") else plural.lower()
 
 
 @cache
 def _english() -> "engine":
     import inflect
 
-    english = inflect.engine()
-    english.defnoun("burrito", "burritos")  # by inflect's rules, "burritoes"
-    return english
+    return inflect.engine()
