@@ -206,6 +206,18 @@ def test_the_task_is_done_by_keyboard(page, worker, campaign, image):
     assert stored_answer(image) == ANSWER
 
 
+def test_the_tab_key_comes_back_to_what_was_clicked(page, worker, campaign):
+    frame = accept(page, worker, campaign)
+
+    for place in (word(frame, "flags"), box(frame, 3)):
+        place.click()
+        page.keyboard.press("Tab")
+        expect(place).not_to_be_focused()
+        page.keyboard.press("Shift+Tab")
+
+        expect(place).to_be_focused()
+
+
 def test_the_task_is_done_by_touch_on_the_smallest_phone(browser: Browser, worker, campaign, image):
     context = browser.new_context(viewport=SMALLEST_PHONE, has_touch=True, is_mobile=True)
     page = context.new_page()

@@ -2,7 +2,7 @@
 
 import { whenLoaded } from "../zoom.js";
 import { crop, scaled } from "./geometry.js";
-import { isRightToLeft, letFocus, moved } from "./keys.js";
+import { mountRow } from "./keys.js";
 import { boxesIn, isTaken } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -13,15 +13,7 @@ const SVG = "http://www.w3.org/2000/svg";
 export function mountBoxList(page, acts) {
   const list = page.task.querySelector("[data-boxes]");
   const buttons = page.boxes.map((box) => boxButton(box, acts));
-  letFocus(buttons, 0);
-  list.addEventListener("keydown", (event) => {
-    const place = buttons.indexOf(event.target.closest("button"));
-    const next = moved(place, event.key, buttons.length, isRightToLeft(list));
-    if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    letFocus(buttons, next);
-    buttons[next].focus();
-  });
+  mountRow(list, buttons, 0);
   const image = page.task.querySelector("img");
   whenLoaded(image, () => {
     page.boxes.forEach((box, place) => draw(buttons[place].querySelector("svg"), box, image));

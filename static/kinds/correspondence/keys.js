@@ -54,11 +54,22 @@ export function moved(place, key, count, beginsRight = false) {
   return Math.min(count - 1, Math.max(0, place + steps[key]));
 }
 
-export function isRightToLeft(element) {
-  return getComputedStyle(element).direction === "rtl";
-}
-
-/** Make one button of a row the one that Tab reaches. */
-export function letFocus(buttons, place) {
-  buttons.forEach((button, at) => (button.tabIndex = at === place ? 0 : -1));
+/** Make a row of buttons one stop of the Tab key: the button that was last pressed or had the focus.
+ *  Arrow keys lead from button to button; then `arrive(place, event)` is called. */
+export function mountRow(row, buttons, first, arrive = () => {}) {
+  const stopAt = (place) => buttons.forEach((button, at) => (button.tabIndex = at === place ? 0 : -1));
+  stopAt(first);
+  buttons.forEach((button, place) => {
+    // Safari does not give the focus to a button that is pressed.
+    for (const name of ["focus", "click"]) button.addEventListener(name, () => stopAt(place));
+  });
+  row.addEventListener("keydown", (event) => {
+    const place = buttons.indexOf(event.target.closest("button"));
+    const beginsRight = getComputedStyle(row).direction === "rtl";
+    const next = moved(place, event.key, buttons.length, beginsRight);
+    if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    buttons[next].focus();
+    if (next !== place) arrive(next, event);
+  });
 }

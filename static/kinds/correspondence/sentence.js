@@ -1,6 +1,6 @@
 // The caption as a row of buttons, one for each word.
 
-import { isRightToLeft, letFocus, moved } from "./keys.js";
+import { mountRow } from "./keys.js";
 import { boxesIn, isOneName } from "./state.js";
 import { describe } from "./words.js";
 
@@ -12,21 +12,11 @@ export function mountSentence(page, choose) {
   const buttons = page.words.map((word, place) => wordButton(word, place, choose));
   page.words.forEach((word, place) => word.element.replaceWith(buttons[place]));
 
-  const focus = (word) => {
-    letFocus(buttons, word);
-    buttons[word].focus();
-  };
-  letFocus(buttons, page.suggested[0] ?? 0);
-  row.addEventListener("keydown", (event) => {
-    const place = buttons.indexOf(event.target.closest("button"));
-    const next = moved(place, event.key, buttons.length, isRightToLeft(row));
-    if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
-    event.preventDefault();
-    focus(next);
-    if (next !== place) choose(next, { extend: event.shiftKey, byArrow: true });
+  mountRow(row, buttons, page.suggested[0] ?? 0, (word, { shiftKey }) => {
+    choose(word, { extend: shiftKey, byArrow: true });
   });
   return {
-    focus,
+    focus: (word) => buttons[word].focus(),
     show: (state) => buttons.forEach((button, word) => showWord(page, state, word, button)),
   };
 }
