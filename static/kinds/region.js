@@ -17,6 +17,7 @@ function mount(task) {
   const button = viewer.querySelector("[data-command=reveal]");
   const zoom = mountZoom(viewer);
   const press = (isPressed) => button.setAttribute("aria-pressed", isPressed);
+  viewer.addEventListener("zoomed", () => press(false));
   button.addEventListener("click", () => {
     const isEnlarged = button.ariaPressed !== "true";
     zoom.to(1);
@@ -28,10 +29,7 @@ function mount(task) {
     press(isEnlarged);
   });
   for (const name of ["closer", "farther"]) {
-    viewer.querySelector(`[data-command=${name}]`).addEventListener("click", () => {
-      zoom.step(name);
-      press(false);
-    });
+    viewer.querySelector(`[data-command=${name}]`).addEventListener("click", () => zoom.step(name));
   }
   task.classList.add("live");
 }

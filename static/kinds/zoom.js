@@ -23,7 +23,7 @@ export function reveal(viewer, outline) {
 }
 
 /** Let an image be enlarged by pinch, by wheel and by `step("closer")` or `step("farther")`; `to`
- *  enlarges it this many times. */
+ *  enlarges it this many times. The viewer gets a `zoomed` event each time. */
 export function mountZoom(viewer) {
   const frame = viewer.querySelector("[data-frame]");
   const scroller = viewer.querySelector("[data-scroller]");
@@ -43,6 +43,7 @@ export function mountZoom(viewer) {
     scroller.scrollTop = scrollKept(scroller.scrollTop, place.y, zoom / before);
     scroller.tabIndex = zoom > 1 ? 0 : -1;
     viewer.querySelector("[data-zoom-level]").value = `${Math.round(zoom * 100)}%`;
+    viewer.dispatchEvent(new Event("zoomed"));
   };
   const placeOf = ({ clientX, clientY }) => {
     const { left, top } = scroller.getBoundingClientRect();

@@ -92,6 +92,21 @@ def test_the_task_is_done_by_keyboard(page, worker, make):
     assert Caption.objects.get().text == TEXT
 
 
+def test_a_pinch_leaves_the_enlarged_part(page, worker, make):
+    frame = accept(page, worker, make())
+    enlarge = frame.get_by_role("button", name="Enlarge the part")
+    enlarge.click()
+
+    frame.locator("[data-scroller]").hover()
+    page.keyboard.down("Control")  # as a trackpad reports two fingers
+    page.mouse.wheel(0, 200)
+    page.keyboard.up("Control")
+
+    expect(enlarge).to_have_attribute("aria-pressed", "false")
+    enlarge.click()
+    assert share_seen(frame) > 0.75
+
+
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_the_page_is_accessible(page, worker, make, language):
     accept(page, worker, make(language=language))
