@@ -321,6 +321,46 @@ def test_boxes_have_the_names_of_their_classes_in_the_language():
     ]
 
 
+def languages_of(html, text):
+    """The languages of the places that show the text to people."""
+    found = BeautifulSoup(html, "lxml").find_all(string=re.compile(re.escape(text)))
+    places = [each.parent for each in found if each.parent.name not in ("title", "script")]
+    return {
+        place.find_parent(lang=True)["lang"] if not place.get("lang") else place["lang"]
+        for place in places
+    }
+
+
+def test_a_worker_hears_which_names_of_boxes_are_in_english(client):
+    campaign = make_links("de")
+    task = campaign.tasks.get()
+    task.payload = {"class_names": {"/m/man": "Ωmann"}}
+    task.save()
+    response = LinkResponseFactory(task=task, words={"0": [Box.objects.first().pk]})
+
+    page = client.get(address(hit_of(campaign))).content.decode()
+    with in_language("de"):
+        again = show_answer(KINDS["correspondence"], response, "de")
+
+    assert languages_of(page, "Ωdog") == languages_of(again, "Ωdog") == {"en"}
+    assert languages_of(page, "Ωmann") == languages_of(again, "Ωmann") == {"de"}
+
+
+@pytest.mark.parametrize("name", [None, "Schaf"])
+def test_the_class_of_a_region_has_its_language(name):
+    image = BoxFactory(object_class=ClassFactory(name="Sheep")).image
+    if name:
+        ClassName.objects.create(
+            object_class=image.boxes.get().object_class, language="de", name=name
+        )
+    file = {"kind": "region", "selection": SelectionFactory(images=[image]).name, "language": "de"}
+    response = ResponseFactory(task=running(file).tasks.get(), text=SENTENCES["de"])
+
+    shown = show_answer(KINDS["region"], response, "de")
+
+    assert languages_of(shown, name or "Sheep") == {"de" if name else "en"}
+
+
 # The language that a campaign has if its file names none
 
 

@@ -389,7 +389,8 @@ class CorrespondenceKind(TaskKind):
         return mean_overlaps(answers)
 
     def answer_context(self, response: Response) -> dict[str, Any]:
-        return {"shown": linked_caption(response)}
+        named = (response.task.payload or {}).get(CLASS_NAMES, {})
+        return {"shown": linked_caption(response), "translated": named}
 
     def judge_line(self, response: Response) -> str:
         return str(judge_payload(response)["answer"]["brackets"])

@@ -30,7 +30,7 @@ from annotate.kinds.steps import (
 )
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
 from annotate.queries.images import NumberedBox, numbered_boxes
-from annotate.queries.keywords import Keywords, names_in, stored_keywords
+from annotate.queries.keywords import Keywords, english_keywords, names_in, stored_keywords
 from corpora.language.languages import is_english
 from corpora.language.text import gettext_noop
 
@@ -297,7 +297,10 @@ class RegionKind(CaptionKind):
     def answer_context(self, response: Response) -> dict[str, Any]:
         shown = picture_of(response.task)
         if names := stored_keywords(response.task):
-            shown["region"] = {**shown["region"], "name": names[0]}  # in the campaign's language
+            # In the campaign's language, if the class has a name in it.
+            in_english = names[0] in english_keywords(response.task)
+            language = "en" if in_english else response.campaign.config.language
+            shown["region"] = {**shown["region"], "name": names[0], "language": language}
         return shown
 
     def judge_payload(self, response: Response) -> dict[str, Any]:

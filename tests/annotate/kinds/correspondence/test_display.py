@@ -76,4 +76,4 @@ def test_a_box_of_several_things_is_marked_as_a_group():
 
     page = show_answer(KINDS["correspondence"], response)
 
-    assert "Man (group)" in page
+    assert "Man</span> (group)" in page
