@@ -321,6 +321,16 @@ def test_boxes_have_the_names_of_their_classes_in_the_language():
     ]
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_page_names_the_keys_that_rate(client, language):
+    question = {"name": "precise", "text": "Ω?", "labels": ["Ωno", "Ωyes"]}
+    campaign = make_ratings(language, rating={**SOURCES, "questions": [question]})
+
+    page = BeautifulSoup(client.get(address(hit_of(campaign))).content, "lxml")
+
+    assert [key.text for key in page.select("[data-keys] kbd")] == ["1", "2"]
+
+
 def languages_of(html, text):
     """The languages of the places that show the text to people."""
     found = BeautifulSoup(html, "lxml").find_all(string=re.compile(re.escape(text)))

@@ -140,6 +140,7 @@ class PreferenceKind(RatingKind):
         return {
             **self.image_context(task, config),
             "most_missing": MOST_MISSING,
+            "most_options": max(self.scales(config).values()),
             "pairs": [
                 {
                     "number": number,

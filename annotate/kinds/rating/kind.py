@@ -191,6 +191,7 @@ class RatingKind(TaskKind):
         return {
             **self.image_context(task, config),
             "most_missing": MOST_MISSING,
+            "most_options": max(self.scales(config).values()),
             "captions": [
                 {
                     **self.shown_caption(task, number, fields),
