@@ -18,7 +18,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Right, Team
-from accounts.pages.lists import page_of
+from accounts.pages.lists import page_of, stretch_of
 from accounts.pages.once import once
 from accounts.pages.signed_in import form_page, posted, refusals_in, refusals_shown, user_of
 from accounts.rights import require, team_to_change, teams_with
@@ -114,7 +114,9 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page_of(drafts, request, per_page=PER_LIST),
         "has_selections": Selection.objects.of_team(team).exists(),
-        "campaigns": Campaign.objects.of_team(team).order_by("-created_at", "-pk")[:PER_LIST],
+        "stretch": stretch_of(
+            Campaign.objects.of_team(team), request, by=("-pk",), per_page=PER_LIST
+        ),
     }
     return render(request, "hits/new_campaign/start.html", context)
 

@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from django.urls import reverse
 
+from accounts.models import Team
 from annotate.kinds.campaign_files import parse_config
 from annotate.models import Campaign, CampaignDraft, Selection
 from annotate.services.drafts import begin_draft
@@ -108,6 +109,24 @@ def test_a_copy_has_the_settings_and_a_free_name(signed_in, user):
 
     draft = CampaignDraft.objects.get(owner=user)
     assert (draft.file["name"], draft.file["hit"]["title"]) == ("scenes-3", "Look")
+
+
+def test_every_campaign_of_the_team_can_be_copied(signed_in, user):
+    for number in range(21):
+        CampaignFactory(slug=f"campaign-{number}")
+        begin_draft(owner=user, file={"name": f"draft-{number}"}, at=NOON, team=Team.objects.get())
+
+    first = BeautifulSoup(signed_in.get("/new/?page=2").content, "html.parser")
+    link = first.select_one("nav[aria-label='Pages of campaigns'] a[rel=next]")
+    second = BeautifulSoup(signed_in.get(f"/new/{link['href']}").content, "html.parser")
+
+    pages = [
+        {form["action"] for form in page.select("form[action$='/copy/']")}
+        for page in (first, second)
+    ]
+    assert pages[1] == {"/campaigns/campaign-0/copy/"}
+    assert len(pages[0] | pages[1]) == 21
+    assert [page.select_one("[aria-labelledby=drafts]").text for page in (first, second)]
 
 
 @pytest.fixture
