@@ -4,6 +4,7 @@ from datetime import timedelta
 from urllib.parse import urlencode
 
 import pytest
+from bs4 import BeautifulSoup
 from django.db import IntegrityError, connection
 from django.test.client import MULTIPART_CONTENT
 from django.utils import timezone
@@ -308,7 +309,9 @@ def test_the_pages_button_withdraws_a_token(client, ada):
     token, text = issue_token(user=ada, at=timezone.now())
     client.force_login(ada)
 
-    answer = client.post(f"/account/tokens/{token.pk}/withdraw/", follow=True)
+    page = BeautifulSoup(client.get("/account/tokens/").content, "html.parser")
+    asked = page.select_one("details:not([open]) > form")
+    answer = client.post(asked["action"], follow=True)
 
     assert f"Token {text[:6]}… withdrawn" in answer.content.decode()
     assert read(client, text).status_code == 401

@@ -129,6 +129,17 @@ def test_every_campaign_of_the_team_can_be_copied(signed_in, user):
     assert [page.select_one("[aria-labelledby=drafts]").text for page in (first, second)]
 
 
+def test_a_draft_is_deleted_after_a_question(signed_in, draft):
+    page = BeautifulSoup(signed_in.get("/new/").content, "html.parser")
+
+    asked = page.select_one("details:not([open]) > form")
+    assert "cannot be brought back" in asked.text
+    signed_in.post(asked["action"])
+
+    draft.refresh_from_db()
+    assert draft.ended_at is not None
+
+
 @pytest.fixture
 def edited(signed_in, user):
     """A draft that edits a draft campaign, with another title."""
