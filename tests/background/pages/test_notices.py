@@ -1,12 +1,14 @@
 """The pages on which people choose notices and set webhooks."""
 
+from urllib.parse import urljoin
+
 import pytest
 from bs4 import BeautifulSoup
 from django.utils import timezone
 
 from background.jobs.requests import request_job
 from background.models import Delivery, NoticeChoice, Webhook
-from background.notices.choices import add_webhook
+from background.notices.choices import add_webhook, send_test
 from background.notices.sending import send_due
 from background.notices.sweeping import sweep
 from leaderboard.models import Submitter
@@ -126,6 +128,17 @@ def test_a_bad_webhook_is_refused_with_a_reason(client, user, webhook, fields, r
     assert answer.status_code == 422
     assert reason in answer.content.decode()
     assert Webhook.objects.count() == 1
+
+
+def test_the_list_of_deliveries_is_refreshed_on_the_page_that_is_shown(client, user, webhook):
+    for _ in range(21):
+        send_test(webhook=webhook, at=NOON)
+    address = f"{webhook.get_absolute_url()}?page=2"
+
+    shown = BeautifulSoup(client.get(address).content, "lxml").select_one("#deliveries")
+
+    assert "Page 2 of 2" in shown.text
+    assert urljoin(address, shown["hx-get"]) == address
 
 
 def test_a_webhook_is_found_under_its_own_campaign_only(client, user, webhook):
