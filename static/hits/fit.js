@@ -25,7 +25,7 @@ export function leftByKeyboard({ height, visible }) {
 function fitAbove(visible) {
   const root = document.documentElement;
   const field = document.activeElement;
-  const isTyping = visible !== null && field?.matches("textarea");
+  const isTyping = visible !== null && field?.matches(".task textarea");
   root.classList.toggle("typing", isTyping);
   if (!isTyping) return;
   root.style.setProperty("--visible", `${visible}px`);

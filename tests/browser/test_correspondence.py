@@ -14,6 +14,7 @@ from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
 from hits.services.messages import told_url
 from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import exclude_worker
 from qualcontrol.services.intake import review_submitted
 from tests.accessibility import violations
 from tests.browser.campaigns import accept, expect_submitted, open_group
@@ -420,3 +421,22 @@ def test_the_outlines_lie_on_the_image_where_a_worker_reads_why_an_answer_is_not
     assert figure.locator("path").first.evaluate("one => getComputedStyle(one).fill") == "none"
     sizes = [page.locator(name).bounding_box()["height"] for name in ("h1", "h2")]
     assert sizes[1] < sizes[0]
+
+
+def test_a_phones_keyboard_does_not_disturb_an_appeal(page: Page, site: str):
+    campaign = LinkCampaignFactory(config={"review": {"tells_workers": True}})
+    worker = WorkerAccountFactory().worker
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+    address = urlsplit(told_url(campaign, worker))
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site}{address.path}?{address.query}")
+
+    page.get_by_role("textbox").focus()
+    with page.expect_event("console"):
+        page.evaluate("visualViewport.addEventListener('resize', () => console.log('resized'))")
+        page.set_viewport_size({**PHONE, "height": 400})
+
+    expect(page.locator("html")).not_to_have_class("typing")
+    assert errors == []
