@@ -198,9 +198,8 @@ export class Sender {
   lock(isLocked) {
     this.isSending = isLocked;
     this.button.setAttribute("aria-disabled", isLocked);
-    for (const part of this.form.querySelectorAll("figure, [data-field] > :not(.actions)")) {
-      part.inert = isLocked;
-    }
+    const parts = ".notice, .rate-first, figure, [data-field] > :not(.actions)";
+    for (const part of this.form.querySelectorAll(parts)) part.inert = isLocked;
   }
 
   sendAgain() {

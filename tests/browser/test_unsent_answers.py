@@ -564,3 +564,19 @@ def test_above_a_keyboard_the_image_the_field_and_the_button_are_in_sight(
     keep_picture(phone, "unsent-keyboard")
     # Less than a pixel is rounding.
     assert all(box and box["y"] > -1 and box["y"] + box["height"] <= 420 for box in boxes), boxes
+
+
+@pytest.mark.parametrize("kind", ["rate first"], indirect=True)
+def test_no_rating_can_be_changed_while_the_answer_is_sent(page, worker, campaign):
+    accept(page, worker, campaign)
+    frame = task_of(page)
+    write(frame)
+    page.route(TASK, lambda _: None)  # the site does not answer
+
+    submit(frame)
+    expect(frame.get_by_text("Saving…")).to_be_visible()
+
+    radios = frame.locator("input[type=radio]")
+    locked = radios.evaluate_all("all => all.map((one) => one.closest('[inert]') !== null)")
+    assert locked
+    assert all(locked)
