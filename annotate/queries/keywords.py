@@ -13,7 +13,7 @@ from annotate.models import (
     Selection,
     Task,
 )
-from corpora.language.languages import is_english, tags_from_narrow
+from corpora.language.languages import ENGLISH, is_english, tags_from_narrow
 from corpora.selection import priming
 
 # Key of a task's payload that has the keywords of its image.
@@ -142,3 +142,11 @@ def stored_keywords(task: Task) -> list[str] | None:
 def english_keywords(task: Task) -> list[str]:
     """Those of a task's keywords that have no name in the campaign's language."""
     return list((task.payload or {}).get(ENGLISH_KEYWORDS, ()))
+
+
+def keywords_with_language(task: Task, language: str) -> list[tuple[str, str]]:
+    """The keywords of a task, each with its language; the campaign is in this one."""
+    if (stored := stored_keywords(task)) is None:
+        return [(name, ENGLISH) for name in keywords(task.image)]
+    english = english_keywords(task)
+    return [(name, ENGLISH if name in english else language) for name in stored]

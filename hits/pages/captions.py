@@ -14,7 +14,7 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Response, Task
 from annotate.queries.images import drawn_boxes
-from annotate.queries.keywords import task_keywords
+from annotate.queries.keywords import keywords_with_language
 from hits.queries.stories import stories
 from qualcontrol.flags.flag import label_of
 from qualcontrol.queries.finding import (
@@ -122,7 +122,7 @@ def image(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "original_url": original_url(task.image),
         "boxes": drawn_boxes(task.image),
         "has": _has(task),
-        "keywords": task_keywords(task),
+        "keywords": keywords_with_language(task, campaign.config.language),
         "answers": [(answer, told[answer.pk]) for answer in answers],
         "previous": _neighbour(campaign, "-number", number__lt=number),
         "next": _neighbour(campaign, "number", number__gt=number),

@@ -25,7 +25,7 @@ from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
 from annotate.lookups import campaign_of
 from annotate.models import Campaign, Release, Response, ResponseStatus
-from annotate.queries.keywords import task_keywords
+from annotate.queries.keywords import keywords_with_language
 from annotate.queries.progress import progress
 from qualcontrol.models import SpotCheck, Verdict, WorkerRisk
 from qualcontrol.pages.forms import ChangeForm, QuestionForm, VerdictForm, reasons_against
@@ -315,7 +315,9 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
             "image": item.response.task.image,
             "image_url": display_url(item.response.task.image),
             "original_url": original_url(item.response.task.image),
-            "keywords": task_keywords(item.response.task) if has_keywords else [],
+            "keywords": keywords_with_language(item.response.task, campaign.config.language)
+            if has_keywords
+            else [],
             "cause": CAUSES[_cause(item)],
             "is_most_useful": _cause(item) == MOST_USEFUL,
             "worker_risk": risks.get(item.response.worker_id),

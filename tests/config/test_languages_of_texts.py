@@ -84,6 +84,18 @@ def test_answers_in_the_log_of_decisions_have_their_language(signed_in, response
     assert places(str(log), CAPTION) == [("ar", "auto")]
 
 
+@pytest.mark.parametrize("address", ["/review/pilot/", "/campaigns/pilot/images/1/"])
+def test_keywords_have_their_language(signed_in, response, address):
+    task = response.task
+    task.payload = {"keywords": ["Fence", "قطة"], "english_keywords": ["Fence"]}
+    task.save()
+
+    page = signed_in.get(address).content.decode()
+
+    assert {*places(page, "Fence")} == {("en", "auto")}
+    assert {*places(page, "قطة")} == {("ar", "auto")}
+
+
 def test_captions_of_a_release_have_their_language(signed_in, response):
     values = {"name": "v1", "seed": 1, "at": NOON}
     release_campaign(campaign=response.task.campaign, partial=True, **values)

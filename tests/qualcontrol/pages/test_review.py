@@ -82,7 +82,7 @@ def test_the_page_shows_image_keywords_caption_and_other_captions(client, campai
     page = shown(client.get(QUEUE))
 
     assert response.task.image.url in page
-    assert "<li>Dog</li>" in page
+    assert ">Dog</li>" in page
     assert "A dog sleeps on a red sofa." in page
     assert "Another sentence of theirs" in page
     assert worker.pseudonym in page
