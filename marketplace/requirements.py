@@ -95,6 +95,16 @@ def actions_guarded(requirement: Requirement) -> str:
     return requirement.get("ActionsGuarded") or otherwise
 
 
+def completed(requirement: Requirement) -> dict[str, Any]:
+    """The requirement with the defaults that the service adds."""
+    guarded = actions_guarded(requirement)
+    return {
+        **requirement,
+        "RequiredToPreview": bool(requirement.get("RequiredToPreview")) or guarded != "Accept",
+        "ActionsGuarded": guarded,
+    }
+
+
 def unmet(
     requirements: Iterable[Requirement],
     held: Mapping[str, Value],

@@ -15,7 +15,7 @@ from marketplace.models import (
     Qualification,
     QualificationType,
 )
-from marketplace.requirements import actions_guarded
+from marketplace.requirements import completed
 
 
 def _seconds(duration: timedelta | None) -> int | None:
@@ -46,22 +46,12 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "AssignmentDurationInSeconds": _seconds(hit_type.assignment_duration),
         "RequesterAnnotation": hit.requester_annotation or None,
         "QualificationRequirements": [
-            requirement_shape(requirement) for requirement in hit_type.qualification_requirements
+            completed(requirement) for requirement in hit_type.qualification_requirements
         ],
         "HITReviewStatus": "NotReviewed",
         "NumberOfAssignmentsPending": hit.pending,
         "NumberOfAssignmentsAvailable": available,
         "NumberOfAssignmentsCompleted": hit.completed,
-    }
-
-
-def requirement_shape(requirement: dict[str, Any]) -> dict[str, Any]:
-    """A requirement with the defaults that the service adds."""
-    guarded = actions_guarded(requirement)
-    return {
-        **requirement,
-        "RequiredToPreview": bool(requirement.get("RequiredToPreview")) or guarded != "Accept",
-        "ActionsGuarded": guarded,
     }
 
 

@@ -35,8 +35,10 @@ def get_or_create_hit_type(*, hit_type: HitType, at: datetime) -> HitType:
     """The requester's HIT type with these properties; raises DomainError if they are invalid."""
     _check_type(hit_type)
     values = {name: getattr(hit_type, name) for name in PROPERTIES}
-    # Does not depend on the order of keys.
-    text = json.dumps(values, sort_keys=True, default=str)
+    # A default is the same as not to give it, and the order of keys does not matter.
+    completed = [*map(requirements.completed, hit_type.qualification_requirements)]
+    same = {**values, "qualification_requirements": completed}
+    text = json.dumps(same, sort_keys=True, default=str)
     return HitType.objects.get_or_create(
         requester=hit_type.requester,
         properties_digest=hashlib.sha256(text.encode()).hexdigest(),

@@ -25,6 +25,15 @@ def test_the_same_properties_are_the_same_type(client):
     assert create_hit_type(client) == first
 
 
+@pytest.mark.parametrize("default", [{"ActionsGuarded": "Accept"}, {"RequiredToPreview": False}])
+def test_a_requirement_with_its_default_is_the_same_type(client, default):
+    """Conformance check 9."""
+    needed = {"QualificationTypeId": LOCALE, "Comparator": "Exists"}
+    first = create_hit_type(client, QualificationRequirements=[needed])
+
+    assert create_hit_type(client, QualificationRequirements=[{**needed, **default}]) == first
+
+
 @pytest.mark.parametrize(
     "change",
     [
