@@ -97,9 +97,11 @@ def replace_recovery_codes(*, user: User, code: str, at: datetime) -> list[str]:
     """New recovery codes; the old ones end. Raises CodeRefused."""
     factor = _checked(user, code, at)
     with transaction.atomic():
-        SecondFactor.objects.select_for_update(no_key=True).filter(pk=factor.pk).first()
-        factor.recovery_codes.all().delete()
-        return _new_codes(factor)
+        locked = SecondFactor.objects.select_for_update(no_key=True).filter(pk=factor.pk).first()
+        if locked is None:
+            raise CodeRefused(NO_APP)
+        locked.recovery_codes.all().delete()
+        return _new_codes(locked)
 
 
 def remove_second_factor(*, user: User, code: str, at: datetime) -> None:
@@ -113,11 +115,14 @@ def remove_for_locked_out(*, user: User) -> None:
         raise CodeRefused(f"The account {user} has no authenticator app.")
 
 
+NO_APP = "You have no authenticator app."
+
+
 def _checked(user: User, code: str, at: datetime) -> SecondFactor:
     # Not in a transaction with what follows: a wrong code must be counted.
     factor = SecondFactor.objects.filter(user=user).first()
     if factor is None:
-        raise CodeRefused("You have no authenticator app.")
+        raise CodeRefused(NO_APP)
     if not is_right_code(user=user, code=code, at=at):
         raise CodeRefused("This code is wrong or was used already. Enter the current code.")
     return factor

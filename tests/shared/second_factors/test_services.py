@@ -6,6 +6,7 @@ import pyotp
 import pytest
 from django.contrib.auth.models import User
 
+from shared.second_factors import services
 from shared.second_factors.models import RecoveryCode, SecondFactor
 from shared.second_factors.services import (
     LOCKED_FOR,
@@ -14,6 +15,8 @@ from shared.second_factors.services import (
     add_second_factor,
     is_right_code,
     new_secret,
+    remove_for_locked_out,
+    replace_recovery_codes,
 )
 from tests.threads import at_once
 
@@ -104,3 +107,17 @@ def test_a_form_that_is_sent_twice_says_that_there_is_an_app(ada, app):
     """The second time, the session has no key left that the code could fit."""
     with pytest.raises(CodeRefused, match="already"):
         add_second_factor(user=ada, secret=new_secret(), code=app.at(NOON), at=NOON)
+
+
+def test_no_recovery_codes_are_made_for_an_app_that_is_removed_meanwhile(ada, app, monkeypatch):
+    def removed_after(**given) -> bool:
+        is_right = is_right_code(**given)
+        remove_for_locked_out(user=ada)
+        return is_right
+
+    monkeypatch.setattr(services, "is_right_code", removed_after)
+
+    with pytest.raises(CodeRefused, match="You have no authenticator app"):
+        replace_recovery_codes(user=ada, code=app.at(NOON), at=NOON)
+
+    assert not RecoveryCode.objects.exists()
