@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+from django.core.mail.message import sanitize_address
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -84,6 +86,17 @@ def _host_and_port(text: str) -> str:
     return text
 
 
+def _sender(text: str) -> str:
+    try:
+        # As Django does when it sends a mail.
+        address = parseaddr(sanitize_address(text, "utf-8"))[1]
+    except ValueError:
+        address = ""
+    if "@" not in address:
+        raise ValueError('it must be an address, such as "Image Lab" <lab@example.org>')
+    return text
+
+
 def _long(secret: str) -> str:
     if 0 < len(secret) < 32:
         raise ValueError(
@@ -145,7 +158,7 @@ class BothSites(BaseSettings):
     email_host_user: str = ""
     email_host_password: str = ""
     email_use_tls: bool = True
-    email_from: str = ""
+    email_from: Annotated[str, AfterValidator(_sender)] = ""
 
 
 Variables = TypeVar("Variables", bound=BothSites)

@@ -48,6 +48,9 @@ def faults(monkeypatch, variables=Environment, **given) -> list[str]:
         ("S3_ENDPOINT_URL", "files.example.org"),
         ("COPIES_BUCKET", "bucket/folder"),
         ("HAND_OVER_SECRET", "short"),
+        ("EMAIL_FROM", "Image Lab"),
+        ("EMAIL_FROM", "Lab, Image <lab@example.org>"),
+        ("EMAIL_FROM", "lab@.."),
         ("PROLIFIC_VAT", "20%"),
     ],
 )
