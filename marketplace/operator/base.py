@@ -73,8 +73,8 @@ def _say_once(request: HttpRequest, location: str) -> None:
     if location == request.path:
         messages.info(
             request,
-            "This form was sent twice and carried out once. Links in its first answer are not "
-            "shown again: if you did not see them, make new ones.",
+            "This form was sent twice and carried out once. Links, keys and codes in its first "
+            "answer are not shown again: if you did not see them, make new ones.",
         )
 
 

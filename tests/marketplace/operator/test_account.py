@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pyotp
 import pytest
@@ -10,12 +11,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+import shared.once
 from marketplace.errors import DomainError
 from marketplace.models import Activity
 from marketplace.operator.account import MOST_TRIES
 from marketplace.services.operators import add_operator, remove_operator
 from shared.second_factors.models import SecondFactor
-from shared.second_factors.services import MOST_WRONG, add_second_factor, new_secret
+from shared.second_factors.services import MOST_WRONG, RECOVERY_CODES, add_second_factor, new_secret
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -250,3 +252,13 @@ def test_of_two_operators_who_remove_each_other_one_stays(root):
 
     assert sorted(done) == ["refused", "removed"]
     assert User.objects.count() == 1
+
+
+def test_a_double_click_says_how_to_get_recovery_codes_that_were_not_seen(root, app):
+    client = sign_in(code=app.recovery[0])
+    form = {shared.once.FIELD: str(uuid4()), "code": app.recovery[1], "codes": ""}
+
+    first, second = (client.post(APP, form, follow=True) for _ in range(2))
+
+    assert len(first.context["codes"]) == RECOVERY_CODES
+    assert "Links, keys and codes in its first answer" in second.content.decode()
