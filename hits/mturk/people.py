@@ -239,4 +239,5 @@ def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:
     if field := problem.get("field"):
         raise GroupFieldRefused(message, str(field))
     kind = NoPeople if answer.status_code in NOT_THERE else MarketplaceError
-    raise kind(f"The marketplace refused: {message}", is_refusal=True)
+    is_busy = answer.status_code == 429 or answer.status_code >= 500
+    raise kind(f"The marketplace refused: {message}", is_refusal=not is_busy)

@@ -1,7 +1,8 @@
 """Withdraw: discard the responses of own people who have withdrawn, and count who is left.
 
 At the same time the marketplace is told which campaign its HITs belong to, for its operators. They
-are not part of Mechanical Turk's API: at marketplaces without these addresses nothing happens.
+are not part of Mechanical Turk's API: at marketplaces without these addresses nothing happens,
+unless the campaign is for own people.
 """
 
 from collections.abc import Collection
@@ -38,6 +39,8 @@ def _exchange(run: Run, hit_type_id: str) -> list[Described]:
         told = people.describe(run.campaign, hit_type_id)
         listed = people.withdrawn_work(run.campaign, hit_type_id) if told.withdrawn else {}
     except NoPeople:
+        if run.campaign.config.workers.who == "own":
+            raise
         return []
     # Work that this sync has not ingested is withdrawn by a later one.
     own = Assignment.objects.of(run.campaign)

@@ -154,26 +154,36 @@ def test_a_sync_of_single_hits_does_not_ask(campaign, mia):
     assert withdrawn() == []
 
 
-def test_a_marketplace_without_these_addresses_is_no_problem(campaign, mia, monkeypatch):
+def test_a_marketplace_without_these_addresses_is_no_problem(requester, monkeypatch):
+    campaign = published(tasks=1)
+    there = people.endpoint_of(campaign.endpoint).url
+    nowhere = Endpoint("local", f"{there}/nowhere", (), ())
+    monkeypatch.setattr(people, "endpoint_of", lambda _: nowhere)
+
+    assert reconcile(campaign).error == ""
+
+
+def test_it_is_a_problem_of_a_campaign_for_own_people(campaign, mia, monkeypatch):
+    """For example the page of a proxy: what they withdraw would be kept without a word."""
     mia.withdraw()
     nowhere = Endpoint("local", f"{mia.url}/nowhere", (), ())
     monkeypatch.setattr(people, "endpoint_of", lambda _: nowhere)
 
     done = reconcile(campaign)
 
-    assert done.error == ""
-    assert withdrawn() == []
+    assert "has no groups of people" in done.error
 
 
 class Proxy(BaseHTTPRequestHandler):
     """A proxy that answers with a page of its own."""
 
     status = 502
+    page = b"<h1>Not now</h1>"
 
     def do_PUT(self) -> None:
         self.send_response(self.status)
         self.end_headers()
-        self.wfile.write(b"<h1>Not now</h1>")
+        self.wfile.write(self.page)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -191,6 +201,20 @@ def test_a_proxys_page_is_no_marketplace_without_these_addresses(campaign, monke
 
     assert not isinstance(raised.value, people.NoPeople)
     assert raised.value.may_pass
+
+
+@pytest.mark.parametrize(("status", "may_pass"), [(400, False), (429, True), (503, True)])
+def test_a_marketplace_that_is_busy_has_not_refused(campaign, monkeypatch, status, may_pass):
+    monkeypatch.setattr(Proxy, "status", status)
+    monkeypatch.setattr(Proxy, "page", b'{"error": "Too many calls."}')
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        busy = Endpoint("local", f"http://127.0.0.1:{server.server_port}", (), ())
+        monkeypatch.setattr(people, "endpoint_of", lambda _: busy)
+        Thread(target=server.handle_request).start()
+        with pytest.raises(MarketplaceError, match="Too many calls") as raised:
+            people.describe(campaign, "3HITTYPE")
+
+    assert raised.value.may_pass == may_pass
 
 
 def test_a_failure_is_told_and_the_sync_continues(campaign, mia, monkeypatch):
