@@ -7,7 +7,7 @@ is compared without a change here.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -69,7 +69,7 @@ def two_teams():
     Image.objects.filter(team__slug=f"{THEIRS}-team").update(title=SECRET, author=SECRET)
     Failure.objects.filter(team__slug=f"{THEIRS}-team").update(error=SECRET)
     Job.objects.filter(team__slug=f"{THEIRS}-team").update(step=SECRET, error="")
-    theirs["rows"] = rows_of(theirs["team"])
+    theirs["rows"] = rows_of(theirs["team"], team_paths())
     client = Client()
     client.force_login(users["researcher"])
     return mine, theirs, client
@@ -95,14 +95,16 @@ def _rows_of_workers(name: str) -> dict[str, Any]:
     }
 
 
+Table = type[models.Model]
+
 # A number, a pseudonym, a name and a public key of the other team's rows.
 IDS = ("image", "pseudonym", "selection", "response_key")
 
 
 @cache
-def team_paths() -> dict[type[models.Model], str]:
+def team_paths() -> dict[Table, str]:
     """The path from each table to the team to which a row belongs."""
-    paths: dict[type[models.Model], str] = {Team: "pk"}
+    paths: dict[Table, str] = {Team: "pk"}
     tables = [model for model in apps.get_models() if model is not Team]
     while True:
         found = {
@@ -117,25 +119,27 @@ def team_paths() -> dict[type[models.Model], str]:
         paths |= found
 
 
-def _references(model: type[models.Model]) -> list[Any]:
+def _references(model: Table) -> list[Any]:
     return [f for f in model._meta.get_fields() if isinstance(f, models.ForeignKey)]
 
 
-def rows_of(team: int) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of the team."""
+def rows_of(team: int, tables: Iterable[Table]) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of the team in these tables."""
+    paths = team_paths()
     return {
         model._meta.label: list(
-            model._base_manager.filter(**{path: team}).order_by("pk").values_list()
+            model._base_manager.filter(**{paths[model]: team}).order_by("pk").values_list()
         )
-        for model, path in team_paths().items()
+        for model in tables
     }
 
 
-def references_across() -> list[str]:
-    """Foreign keys that lead from a row of one team to a row of another one."""
+def references_across(tables: Iterable[Table]) -> list[str]:
+    """Foreign keys that lead from a row of one team, in these tables, to a row of another one."""
     paths = team_paths()
     found = []
-    for model, path in paths.items():
+    for model in tables:
+        path = paths[model]
         for field in _references(model):
             there = f"{field.name}__{paths.get(field.related_model, '')}".removesuffix("__pk")
             if field.related_model in paths and there != path:
@@ -160,16 +164,24 @@ def faults(theirs: dict[str, Any], ask: Any, said: str, *, refused: bool = False
             found.append(f"{said} shows the other team's row")
         if refused and answer.status_code not in REFUSED:
             found.append(f"{said}: {answer.status_code}, and should be refused")
-        if any(is_change(query["sql"]) for query in log):
-            if rows_of(theirs["team"]) != theirs["rows"]:
-                found.append(f"{said} changes the other team's rows")
-            found += [f"{said}: {one}" for one in references_across()]
+        changed = changed_by([query["sql"] for query in log])
+        rows = rows_of(theirs["team"], changed)
+        if rows != {table: theirs["rows"][table] for table in rows}:
+            found.append(f"{said} changes the other team's rows")
+        found += [f"{said}: {one}" for one in references_across(changed)]
         transaction.set_rollback(True)
     return found
 
 
-def is_change(sql: str) -> bool:
-    return sql.startswith(("INSERT", "UPDATE", "DELETE")) and "django_session" not in sql
+CHANGE = re.compile(r'(?:INSERT(?: OR IGNORE)? INTO|UPDATE|DELETE FROM) "?(\w+)')
+
+
+def changed_by(statements: list[str]) -> set[Table]:
+    """The tables with teams to which the statements wrote."""
+    changes = [sql for sql in statements if sql.startswith(("INSERT", "UPDATE", "DELETE"))]
+    # A statement of another form is an error here.
+    names = {CHANGE.match(sql)[1] for sql in changes}
+    return {table for table in team_paths() if table._meta.db_table in names}
 
 
 def mixed_addresses() -> Iterator[tuple[str, str]]:

@@ -342,6 +342,6 @@ class Counters(RuleBasedStateMachine):
 
 
 def test_counters_stay_right_whatever_workers_and_reviewers_do():
-    quick = hypothesis_settings(max_examples=25, stateful_step_count=20, deadline=None)
+    quick = hypothesis_settings(max_examples=10, stateful_step_count=20, deadline=None)
 
     run_state_machine_as_test(Counters, settings=quick)

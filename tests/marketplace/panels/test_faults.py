@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from copy import deepcopy
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -13,7 +14,7 @@ from marketplace import clock
 from marketplace.models import Assignment, AssignmentStatus, Participation, Screening, Worker
 from marketplace.models.accounts import ExternalIdentity
 from marketplace.panels.client import prolific
-from marketplace.panels.models import BatchState, BonusBatch
+from marketplace.panels.models import BatchState, BonusBatch, PanelStudy
 from marketplace.panels.services import amounts, bonuses, rounds
 from marketplace.services import assignments, reviews
 from simulation.prolific.state import World, new_id
@@ -140,9 +141,9 @@ def run_with_faults(
     panel_api.fault = fault
     for _ in range(5):
         at += timedelta(minutes=11)
-        # A round has some tens of writes, each with a step before and a step after it.
-        steps = Steps(last=chance.randrange(1, 60))
-        with suppress(KilledError), connection.execute_wrapper(steps.around_query):
+        # A round has some tens of writes.
+        steps = Steps(last=chance.randrange(1, 30))
+        with suppress(KilledError), connection.execute_wrapper(steps.before_query):
             rounds.run_round(panel_study=panel_study, at=at)
         ends += steps.count == steps.last
     panel_api.fault = lambda *_: None
@@ -150,10 +151,10 @@ def run_with_faults(
 
 
 @pytest.mark.slow
-def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world, panel_api):
+def test_a_hundred_participants_with_faults_and_kills_agree_to_the_cent(world, panel_api):
     panel_study = make_panel_study(
         hits=2,
-        places=250,
+        places=125,
         reward="1.50",
         per_hit="1.00",
         screening=Screening(
@@ -163,20 +164,20 @@ def test_two_hundred_participants_with_faults_and_kills_agree_to_the_cent(world,
             screened_out_code="OUT",
         ),
         screen_out_reward=Decimal("0.20"),
-        screen_out_places=200,
+        screen_out_places=100,
     )
     publish(panel_study)
     chance, at, ends = random.Random(1), clock.now(), 0
 
     for _ in range(20):
-        for _ in range(10):
+        for _ in range(5):
             take_part(world, panel_study, hits=chance.choice([SCREENED_OUT, 0, 1, 2, 2, 2]))
         decide_hits()
         at, killed = run_with_faults(panel_api, panel_study, chance, at)
         ends += killed
     settle(world, panel_study)
 
-    assert len(world.submissions) == 200
+    assert len(world.submissions) == 100
     assert ends > 10
     check(world, panel_study)
     states = set(BonusBatch.objects.values_list("state", flat=True))
@@ -193,15 +194,23 @@ def scenario(world):
 
 @pytest.mark.slow
 def test_a_process_killed_at_any_step_pays_nobody_twice_and_forgets_nobody(settings, monkeypatch):
-    """A step is each query that writes and each request, before it and after it."""
+    """A step is before each query that writes, and before and after each request.
+
+    The database is the same after a query as before the next step: its transaction has ended, or is
+    undone.
+    """
+    before = World()
+    connect(before, settings, monkeypatch)
+    made = scenario(before)
     step, killed = 0, True
     while killed:
         step += 1
-        world = World()
+        # The hooks' queue cannot be copied; nobody subscribes to them here.
+        world = deepcopy(before, {id(before.hooks): before.hooks})
         panel_api = connect(world, settings, monkeypatch)
-        # What the steps before left is undone: more rows make each query slower.
+        # What the steps before left is undone.
         with transaction.atomic():
-            panel_study = scenario(world)
+            panel_study = PanelStudy.objects.get(pk=made.pk)
             killed = _run_until_killed(panel_api, panel_study, step)
             settle(world, panel_study)
             check(world, panel_study)
@@ -221,14 +230,10 @@ class Steps:
         if self.count == self.last:
             raise KilledError
 
-    def around_query(self, execute, sql, params, many, context):
-        writes = sql.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE"))
-        if writes:
+    def before_query(self, execute, sql, params, many, context):
+        if sql.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")):
             self.take()
-        result = execute(sql, params, many, context)
-        if writes:
-            self.take()
-        return result
+        return execute(sql, params, many, context)
 
 
 def _run_until_killed(panel_api, panel_study, last: int) -> bool:
@@ -236,7 +241,7 @@ def _run_until_killed(panel_api, panel_study, last: int) -> bool:
     steps = Steps(last)
     panel_api.fault = steps.take
     try:
-        with connection.execute_wrapper(steps.around_query):
+        with connection.execute_wrapper(steps.before_query):
             for number in range(4):
                 at = clock.now() + number * timedelta(minutes=11)
                 rounds.run_round(panel_study=panel_study, at=at)
