@@ -49,12 +49,17 @@ def run(*arguments: str) -> str:
     return out
 
 
-@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["help", "--commands"]])
+@pytest.mark.parametrize("arguments", [["help"], ["help", "--commands"]])
 def test_help_lists_the_commands_of_both_sites(arguments):
     listed = run(*arguments).split()
 
     assert [name for name in COMMANDS if listed.count(name) != 1] == []
     assert "sync" in listed
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_without_a_command_is_the_requesters_sites(arguments):
+    assert settings_for(arguments) == "config.settings"
 
 
 def test_help_explains_a_command_of_the_marketplace():
