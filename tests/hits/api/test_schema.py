@@ -1,5 +1,6 @@
 """Schemathesis: requests made from the schema get only answers that the schema describes."""
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -40,15 +41,11 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-# Requests for each operation, by role.
-EXAMPLES = {
-    "operator": 2,
-    "researcher": 6,
-    "reviewer": 2,
-    "viewer": 2,
-    "outsider": 2,
-    "stranger": 1,
-}
+# A role that may change much comes late: the others meet the rows before.
+ROLES = ("stranger", "outsider", "viewer", "reviewer", "researcher", "operator")
+# Requests of a researcher for each operation. The others send the first one, about a row that
+# exists.
+EXAMPLES = 4
 CREATE = ("POST", "/api/campaigns/")
 KEY = "Idempotency-Key"
 FILE = {
@@ -88,13 +85,16 @@ def account(role):
     return UserFactory(team__role=role.upper())
 
 
-@pytest.mark.parametrize("role", EXAMPLES)
-def test_every_answer_is_one_that_the_schema_describes(live_server, known, settings, role):
+def headers_of(role):
+    if role == "stranger":
+        return {}
+    _, text = issue_token(user=account(role), at=timezone.now())
+    return {"Authorization": f"Token {text}"}
+
+
+def test_every_answer_is_one_that_the_schema_describes(live_server, known, settings):
     settings.API_READS_PER_MINUTE = settings.API_WRITES_PER_MINUTE = 0
-    headers = {}
-    if role != "stranger":
-        _, text = issue_token(user=account(role), at=timezone.now())
-        headers["Authorization"] = f"Token {text}"
+    headers = {role: headers_of(role) for role in ROLES}
     schema = schemathesis.openapi.from_url(
         f"{live_server.url}/api/schema/?format=json", timeout=PATIENCE
     )
@@ -104,13 +104,14 @@ def test_every_answer_is_one_that_the_schema_describes(live_server, known, setti
         operation = found.ok()
         address = (operation.method.upper(), operation.path)
         if address not in LEFT_OUT:
-            check(operation, headers, known, EXAMPLES[role])
+            check(operation, headers, known)
         if address == CREATE:
-            created = create_campaigns(operation, headers)
-            assert created if role in {"operator", "researcher"} else not created
+            for role in ROLES:
+                created = create_campaigns(operation, role, headers[role])
+                assert bool(created) is (role in {"operator", "researcher"}), role
 
 
-def create_campaigns(operation: Any, headers: dict[str, str]) -> int:
+def create_campaigns(operation: Any, role: str, headers: dict[str, str]) -> int:
     """Send campaign files that are valid by the schema; return how many made a campaign.
 
     Some break rules that a schema cannot say, and the site must refuse these in its documented
@@ -123,7 +124,7 @@ def create_campaigns(operation: Any, headers: dict[str, str]) -> int:
     def send(case: Any) -> None:
         sections = case.body if statuses and isinstance(case.body, dict) else {}
         number = len(statuses)
-        case.body = {**sections, **FILE, "name": f"made-{number}"}
+        case.body = {**sections, **FILE, "name": f"{role}-{number}"}
         case.headers = {name: text for name, text in (case.headers or {}).items() if name != KEY}
         statuses.append(case.call_and_validate(checks=CHECKS, headers=headers).status_code)
 
@@ -131,17 +132,19 @@ def create_campaigns(operation: Any, headers: dict[str, str]) -> int:
     return statuses.count(201)
 
 
-def check(operation: Any, headers: dict[str, str], known: dict[str, str], examples: int) -> None:
+def check(operation: Any, headers: dict[str, dict[str, str]], known: dict[str, str]) -> None:
     """Send a fixed number of requests made from the schema; fails at an unexpected answer."""
+    made = count()
 
     @settings(
-        max_examples=examples, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=EXAMPLES, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
-    @given(case=operation.as_strategy(), exists=st.booleans())
+    @given(case=operation.as_strategy(), exists=st.sampled_from([True, False]))
     def send(case: Any, exists: bool) -> None:
         if exists:
             for name in set(case.path_parameters or {}) & set(known):
                 case.path_parameters[name] = known[name]
-        case.call_and_validate(checks=CHECKS, headers=headers)
+        for role in ROLES if next(made) == 0 else ("researcher",):
+            case.call_and_validate(checks=CHECKS, headers=headers[role])
 
     send()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 COUNTS = ["worker__pseudonym", "responses", "good", "bad", "tally"]
 FIGURES = [*COUNTS, "risk", "share", "low", "high", "expected_value"]
 few_examples = settings(
-    max_examples=12,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
