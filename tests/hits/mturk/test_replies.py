@@ -194,6 +194,7 @@ STRANGE_HITS = [
     {"HITId": "H" * 65},
     {"HITId": "HIT 1"},
     {"HITId": "HIT1\n"},
+    {"Expiration": None},
     {"Expiration": "soon"},
     {"Expiration": 10**18},
     {"Expiration": -(10**11)},
