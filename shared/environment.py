@@ -38,10 +38,11 @@ def _upper(value: Any) -> Any:
 
 
 def is_url(text: str, *schemes: str) -> bool:
-    """Whether the text is a URL with a host, and a port that can be one."""
+    """Whether the text is a URL with a possible host and port."""
     try:
         parts = urlsplit(text)
-        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+        has_host = bool(parts.hostname) and " " not in parts.netloc
+        return parts.scheme in schemes and has_host and parts.port != 0
     except ValueError:
         return False
 

@@ -111,6 +111,10 @@ def test_plain_http_is_refused(marketplace):
     assert "https" in _refused(marketplace, QUESTION.replace("https://ex", "http://ex"))
 
 
+def test_an_address_with_a_space_in_its_host_is_refused(marketplace):
+    assert "https" in _refused(marketplace, QUESTION.replace("https://ex", "https://ex ex"))
+
+
 def test_plain_http_on_this_machine_is_allowed(client):
     question = QUESTION.replace("https://example.org", "http://127.0.0.1:8000")
 
