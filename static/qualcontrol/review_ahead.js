@@ -304,6 +304,12 @@ function measure() {
 
 function mount(root) {
   const page = new ReviewPage(root);
+  // The second click of a double click would judge the next caption, which nobody has read.
+  root.addEventListener("click", (event) => {
+    if (event.detail < 2 || !event.target.closest(".verdicts")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, { capture: true });
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.target.matches("[data-review-undo]")) page.takeBack(event.target);

@@ -94,6 +94,16 @@ def judge_by_keys(page: Page, *keys: str) -> None:
     expect(page.locator(f'[data-review]:not([data-key="{before}"])')).to_be_visible()
 
 
+def test_a_double_click_judges_the_caption_that_was_read_alone(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+
+    page.locator("[data-review-good]").dblclick()
+    page.wait_for_function(f"() => !({WOULD_WARN})()")
+
+    assert Judgement.objects.count() == 1
+
+
 def test_a_reviewers_day(page, site, sign_in_by_form, campaign):
     sign_in_by_form(UserFactory(username="reviewer"))
     open_queue(page, site, campaign)
