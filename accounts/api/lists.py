@@ -6,10 +6,14 @@ import django_filters
 from django import forms
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db.models import QuerySet
+from rest_framework.exceptions import NotFound
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
+
+# What a cursor raises: it is text, so its position can be anything.
+WRONG_CURSOR = (NotFound, ValueError, TypeError, OverflowError, DjangoValidationError)
 
 
 class Pages(CursorPagination):
@@ -28,8 +32,7 @@ class Pages(CursorPagination):
     ) -> list[Any] | None:
         try:
             return super().paginate_queryset(queryset, request, view)
-        except (ValueError, TypeError, OverflowError, DjangoValidationError) as error:
-            # A cursor is text, so its position can be anything.
+        except WRONG_CURSOR as error:
             raise ValidationError({"cursor": ["This is not a cursor of this list."]}) from error
 
     def get_page_size(self, request: Request) -> int:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from django.db.models import Model
 from rest_framework import generics, views, viewsets
 from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer, ValidationError
 
@@ -14,8 +15,17 @@ from accounts.api.schema import fields_of, operations_at, query_of
 Row_co = TypeVar("Row_co", bound=Model, covariant=True)
 
 
+class _WithoutFormat(DefaultContentNegotiation):
+    """Leaves the parameter `format` to the view, which refuses it as it does others."""
+
+    def filter_renderers(self, renderers: Any, format: str) -> Any:
+        return renderers
+
+
 class _Strict:
     """A view that reads every parameter and field, so that a misspelt one is not ignored."""
+
+    content_negotiation_class: Any = _WithoutFormat
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)  # type: ignore[misc]  # APIView comes after it.

@@ -91,6 +91,13 @@ def test_no_address_ignores_a_name_that_it_does_not_have(api, method, address, c
     assert "no field of this name" in problem["errors"]["statuss"][0]
 
 
+@pytest.mark.parametrize("value", ["csv", "json", "api"])
+def test_a_format_is_refused_as_other_parameters_are(api, value):
+    answer = api.get("/api/selections/", {"format": value})
+
+    assert "format" in problem_of(answer, 400)["errors"]
+
+
 def test_a_refused_name_is_told_those_that_there_are(api):
     asked = api.get("/api/selections/?splitt=val")
 
@@ -204,6 +211,13 @@ def test_a_made_up_cursor_does_no_harm(api, position):
     answer = api.get("/api/campaigns/", {"cursor": cursor})
 
     assert answer.status_code in {200, 400}
+
+
+@pytest.mark.parametrize("cursor", ["abc", "\N{SNOWMAN}"])
+def test_a_cut_or_foreign_cursor_is_a_wrong_parameter(api, cursor):
+    answer = api.get("/api/campaigns/", {"cursor": cursor})
+
+    assert "cursor" in problem_of(answer, 400)["errors"]
 
 
 def test_lists_are_paged_by_cursor_without_gap_or_repeat(api):
