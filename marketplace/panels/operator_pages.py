@@ -252,4 +252,13 @@ def panel_batch_action(request: OperatorRequest, slug: str, pk: int) -> HttpResp
                 operator=request.user.get_username(),
                 at=clock.now(),
             )
+    elif action == "listed":
+        success = "Recorded as the panel lists it. What it does not list becomes due again."
+        with logged_with_message(request, "panel: settle batch as listed", str(batch), success):
+            bonuses.settle_as_listed(
+                batch=batch,
+                panel=prolific(),
+                operator=request.user.get_username(),
+                at=clock.now(),
+            )
     return redirect("operator:study_at_panel", slug)

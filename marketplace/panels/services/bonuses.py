@@ -26,7 +26,14 @@ from marketplace.panels.models import (
     PaymentKind,
 )
 from marketplace.panels.panel import NOTHING, PanelRefused, PanelUnclear, SubmissionStatus
-from marketplace.panels.services.amounts import assigned, earned, paid_bonuses, record_batch, sum_of
+from marketplace.panels.services.amounts import (
+    assigned,
+    charges_on,
+    earned,
+    paid_bonuses,
+    record_batch,
+    sum_of,
+)
 
 OPEN = [AssignmentStatus.SUBMITTED, AssignmentStatus.ACCEPTED]
 # A request cannot still be on its way after this many seconds.
@@ -256,30 +263,81 @@ def decide_unclear(
 
     Not paid means that the bonuses become due again, in another batch.
     """
-    batch.refresh_from_db()
-    if batch.state != BatchState.UNCLEAR or batch.sending_at is None:
-        raise StudyRefused("This batch is not unclear any more.")
     if was_paid:
+        _check_unclear(batch)
         _end_as_paid(batch, from_state=BatchState.UNCLEAR, at=at, operator=operator)
         return
-    if at - batch.sending_at < settings.PROLIFIC_BONUS_SETTLES:
-        minutes = int(settings.PROLIFIC_BONUS_SETTLES.total_seconds() // 60)
+    _check_settled(batch, at)
+    read_bonuses(batch=batch, panel=panel)
+    if any(amount > 0 for _, amount in _listed(batch)):
         raise StudyRefused(
-            f"The panel may still be paying. Decide {minutes} minutes after the request at the "
-            "earliest."
+            "The panel lists at least one of these bonuses as paid. If it does not list all, "
+            "settle each as it is listed."
         )
-    if _lists_any(batch, panel):
-        raise StudyRefused(
-            "The panel lists at least one of these bonuses as paid, so the batch was paid."
-        )
+    _end_as_unpaid(batch, at=at, operator=operator)
+
+
+def _end_as_unpaid(batch: BonusBatch, *, at: datetime, operator: str) -> None:
     BonusBatch.objects.filter(pk=batch.pk, state=BatchState.UNCLEAR).update(
         state=BatchState.REFUSED, ended_at=at, decided_by=operator
     )
 
 
-def _lists_any(batch: BonusBatch, panel: Prolific) -> bool:
+def settle_as_listed(*, batch: BonusBatch, panel: Prolific, operator: str, at: datetime) -> None:
+    """A person's decision to record of each bonus what the panel lists; the rest becomes due again,
+    in another batch. Raises StudyRefused."""
+    _check_settled(batch, at)
     read_bonuses(batch=batch, panel=panel)
-    return any(
-        payment.submission.bonuses_there > paid_bonuses(payment.submission)
-        for payment in batch.payments.select_related("submission")
-    )
+    with transaction.atomic():
+        # Lock first: another unclear batch can have bonuses of the same participants.
+        PanelStudy.objects.select_for_update().get(pk=batch.panel_study_id)
+        BonusBatch.objects.select_for_update().get(pk=batch.pk)
+        _check_unclear(batch)
+        listed = [(payment, amount) for payment, amount in _listed(batch) if amount > 0]
+        if not listed:
+            _end_as_unpaid(batch, at=at, operator=operator)
+            return
+        charges = [charges_on(amount) for _, amount in listed]
+        for payment, amount in listed:
+            batch.payments.filter(pk=payment.pk).update(amount=amount)
+        unpaid = batch.payments.exclude(pk__in=[payment.pk for payment, _ in listed])
+        if unpaid.exists():
+            refused = BonusBatch.objects.create(
+                panel_study=batch.panel_study, state=BatchState.REFUSED, decided_by=operator,
+                external_id=batch.external_id, created_at=batch.created_at, ended_at=at,
+                problem=f"The panel does not list these bonuses of batch {batch.pk}.",
+            )  # fmt: skip
+            unpaid.update(batch=refused)
+        # The panel has charged for what it lists, maybe as parts of other batches.
+        BonusBatch.objects.filter(pk=batch.pk).update(
+            fees=sum((fee for fee, _ in charges), NOTHING),
+            tax=sum((tax for _, tax in charges), NOTHING),
+        )
+        batch.refresh_from_db()
+        _end_as_paid(batch, from_state=BatchState.UNCLEAR, at=at, operator=operator)
+
+
+def _check_unclear(batch: BonusBatch) -> None:
+    batch.refresh_from_db()
+    if batch.state != BatchState.UNCLEAR:
+        raise StudyRefused("This batch is not unclear any more.")
+
+
+def _check_settled(batch: BonusBatch, at: datetime) -> None:
+    """Raises StudyRefused if the batch is not unclear, or the panel may still be paying it."""
+    _check_unclear(batch)
+    if batch.sending_at is None or at - batch.sending_at < settings.PROLIFIC_BONUS_SETTLES:
+        minutes = int(settings.PROLIFIC_BONUS_SETTLES.total_seconds() // 60)
+        raise StudyRefused(
+            f"The panel may still be paying. Decide {minutes} minutes after the request at the "
+            "earliest."
+        )
+
+
+def _listed(batch: BonusBatch) -> list[tuple[PanelPayment, Decimal]]:
+    """The batch's bonuses, and how much the panel lists for each above those known to be paid."""
+    payments = batch.payments.select_related("submission").order_by("pk")
+    return [
+        (payment, payment.submission.bonuses_there - paid_bonuses(payment.submission))
+        for payment in payments
+    ]

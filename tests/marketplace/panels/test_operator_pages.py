@@ -231,17 +231,20 @@ def unclear(world, panel_api, operator) -> BonusBatch:
     return batch
 
 
-def test_a_person_sees_both_sides_and_decides_an_unclear_batch(operator, world, unclear, settings):
+@pytest.mark.parametrize("action", ["unpaid", "listed"])
+def test_a_person_sees_both_sides_and_decides_an_unclear_batch(
+    operator, world, unclear, settings, action
+):
     page = text_of(operator.get(PAGE))
     assert f"Was batch {unclear.pk} paid?" in page
     # Nothing was sent if the panel lists bonuses that are not recorded here.
     assert "was sent at" not in page
     address = f"{PAGE}/batches/{unclear.pk}"
 
-    early = text_of(operator.post(address, {"action": "unpaid"}, follow=True))
+    early = text_of(operator.post(address, {"action": action}, follow=True))
     settings.PROLIFIC_BONUS_SETTLES = clock.now() - clock.now()
     operator.post(address, {"action": "read"})
-    operator.post(address, {"action": "unpaid"})
+    operator.post(address, {"action": action})
 
     assert "may still be paying" in early
     unclear.refresh_from_db()

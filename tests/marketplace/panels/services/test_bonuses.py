@@ -1,13 +1,15 @@
 """Batches of bonuses: planned, sent, refused, unclear."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 import requests
+from django.db.models import Q
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import ExternalIdentity, Transfer
+from marketplace.models import ExternalIdentity, Transfer, TransferKind
 from marketplace.panels.client import prolific
 from marketplace.panels.models import BatchState, BonusBatch, PanelPayment, PanelTransfer
 from marketplace.panels.services import bonuses, rounds
@@ -84,6 +86,68 @@ def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, pan
     batch = BonusBatch.objects.get()
     assert batch.state == BatchState.UNCLEAR
     assert "restored backup" in batch.problem
+
+
+def test_of_a_batch_after_a_restored_backup_each_bonus_is_settled_as_the_panel_lists_it(
+    world, panel_api, settings
+):
+    panel_study, first = approved_work(world)
+    run(panel_study, times=4)
+    settings.PROLIFIC_BONUS_EVERY = timedelta(days=1)
+    second = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    give_bonus(panel_study, "0.25")
+    run(panel_study, times=3)
+    forget_bonuses()
+    run(panel_study, times=2)
+    batch = BonusBatch.objects.get(state=BatchState.UNCLEAR)
+    assert [payment.amount for payment in batch.payments.order_by("pk")] == [
+        Decimal("0.75"), Decimal("0.50"),
+    ]  # fmt: skip
+
+    settings.PROLIFIC_BONUS_EVERY = timedelta(0)
+    with pytest.raises(StudyRefused, match="may still be paying"):
+        settle(batch)
+    settle(batch, later=settings.PROLIFIC_BONUS_SETTLES)
+    run(panel_study, times=4)
+
+    assert (first.bonuses, second.bonuses) == ([50, 25], [50])
+    assert not BonusBatch.objects.filter(state=BatchState.UNCLEAR).exists()
+    agree(world, panel_study)
+
+
+def test_a_batch_of_which_the_panel_lists_nothing_is_settled_as_unpaid(
+    world, panel_api, settings, monkeypatch
+):
+    panel_study, submission = approved_work(world)
+    with monkeypatch.context() as patched:
+        # The panel takes the request, and pays nothing.
+        patched.setattr(world, "pay_bonuses", lambda _: None)
+        run(panel_study, times=3)
+        run(panel_study, later=settings.PROLIFIC_BONUS_SETTLES + timedelta(minutes=1))
+
+    settle(BonusBatch.objects.get(), later=settings.PROLIFIC_BONUS_SETTLES)
+    run(panel_study, times=4)
+
+    assert submission.bonuses == [50]
+    agree(world, panel_study)
+
+
+def forget_bonuses() -> None:
+    """As if a backup from before the first batch was restored."""
+    of_bonuses = PanelTransfer.objects.filter(
+        Q(batch__isnull=False) | Q(kind=TransferKind.PANEL_BONUS)
+    )
+    transfers = list(of_bonuses.values_list("transfer", flat=True))
+    of_bonuses.delete()
+    Transfer.objects.filter(pk__in=transfers).delete()
+    PanelPayment.objects.filter(kind="bonus").delete()
+    BonusBatch.objects.all().delete()
+
+
+def settle(batch, *, later: timedelta = timedelta()) -> None:
+    at = clock.now() + later
+    bonuses.settle_as_listed(batch=batch, panel=prolific(), operator="root", at=at)
 
 
 def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, panel_api):
