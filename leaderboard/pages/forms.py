@@ -72,7 +72,7 @@ class LimitsForm(forms.Form):
 
     per_day = WholeNumberField(
         min_value=1,
-        max_value=1000,
+        max_value=MOST_IN_TOTAL,
         label="Submissions per day",
         help_text="Days begin at 0:00 UTC.",
     )

@@ -277,6 +277,16 @@ def test_a_researcher_publishes_closes_and_withdraws(researcher, challenge, scor
     assert (submission.status, submission.withdrawn_by.username) == ("WITHDRAWN", "owner")
 
 
+def test_limits_that_a_command_has_set_can_be_kept_on_the_page(researcher, challenge):
+    Challenge.objects.update(per_day=2000, in_total=5000)
+    limits = {"per_day": 2000, "in_total": 5000, "seconds": 90, "megabytes": 512}
+
+    page = researcher.post("/challenges/kites/manage/limits/", limits, follow=True)
+
+    assert "The limits are changed." in page.content.decode()
+    assert Challenge.objects.get().seconds == 90
+
+
 def test_a_researcher_changes_the_limits(researcher, challenge):
     limits = {"per_day": 2, "in_total": 9, "seconds": 60, "megabytes": 512}
 
