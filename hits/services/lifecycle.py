@@ -16,7 +16,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from annotate.campaign_file import CampaignConfig
-from annotate.models import Campaign, CampaignDraft, CampaignStatus, Response
+from annotate.models import Campaign, CampaignDraft, CampaignStatus, Response, ResponseStatus
 from annotate.services.bulk import wait_for_imports
 from annotate.services.drafts import use_draft
 from background.jobs.requests import request_job
@@ -28,7 +28,7 @@ from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
 from hits.services.syncs import PUBLISH
-from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck
+from qualcontrol.models import Act, Decision, HeldPayment, SpotCheck, Verdict
 from qualcontrol.review.judging import resolve_judged
 from qualcontrol.services.exclusions import discard_by_file
 from qualcontrol.services.flagging import flag_again
@@ -38,6 +38,7 @@ from qualcontrol.services.sampling import (
     firsts_of,
     locked_sample,
     wanted_firsts,
+    without_first,
 )
 from qualcontrol.services.worker_risks import recount_worker_risks
 from shared.database.transactions import batches
@@ -359,12 +360,17 @@ def _of_flags(file: Mapping[str, Any]) -> list[Any]:
 
 
 def _drop_firsts(campaign: Campaign) -> None:
-    """Limit each worker's first responses to those that the file wants; judged ones stay."""
-    checks = firsts_of(campaign).order_by("response")
-    review, seen, beyond = campaign.config.review, Counter[int](), []
-    for pk, worker in checks.values_list("pk", "response__worker"):
+    """Limit each worker's first responses to those that the file wants; judged ones stay. Discarded
+    ones are drawn anew if they count again."""
+    firsts = list(firsts_of(campaign).order_by("response").values_list("pk", "response__worker"))
+    wanted, seen = wanted_firsts(campaign, {worker for _, worker in firsts}), Counter[int]()
+    discarded = SpotCheck.objects.of(campaign).filter(
+        is_first=True, verdict="", response__status=ResponseStatus.DISCARDED
+    )
+    beyond = list(discarded.values_list("pk", flat=True))
+    for pk, worker in firsts:
         seen[worker] += 1
-        if seen[worker] > max(review.first, review.trial):
+        if seen[worker] > wanted[worker]:
             beyond.append(pk)
     for batch in batches(beyond):
         theirs = SpotCheck.objects.filter(pk__in=batch, verdict="", judgements=None)
@@ -376,12 +382,14 @@ def _add_firsts(campaign: Campaign) -> None:
     """Require as first ones the checks that a worker's next responses have for another reason, if
     the file wants more; otherwise later responses without a check would be drawn in their place."""
     seen, early = Counter(firsts_of(campaign).values_list("response__worker", flat=True)), []
-    others = Response.objects.of(campaign).counting().exclude(spot_check__is_first=True)
-    rows = list(others.order_by("pk").values_list("worker", "spot_check"))
-    wanted = wanted_firsts(campaign, {worker for worker, _ in rows})
-    for worker, check in rows:
+    columns = ("worker", "spot_check", "spot_check__verdict")
+    rows = list(without_first(campaign).order_by("pk").values_list(*columns))
+    wanted = wanted_firsts(campaign, {worker for worker, *_ in rows})
+    for worker, check, verdict in rows:
         if seen[worker] < wanted[worker]:
             seen[worker] += 1
+            if verdict == Verdict.BAD and campaign.config.review.trial:
+                wanted[worker] = campaign.config.review.trial
             if check is not None:
                 early.append(check)
     for batch in batches(early):

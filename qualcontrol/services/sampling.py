@@ -76,11 +76,7 @@ def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> Non
     missing -= _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return
-    # A response that an optional check found bad does not count, but belongs to the trial.
-    theirs = Response.objects.of(campaign).filter(
-        Q(status=ResponseStatus.SUBMITTED) | Q(spot_check__verdict=Verdict.BAD), worker=worker
-    )
-    undrawn = list(theirs.exclude(spot_check__is_first=True).order_by("pk")[:missing])
+    undrawn = list(without_first(campaign).filter(worker=worker).order_by("pk")[:missing])
     SpotCheck.objects.filter(response__in=undrawn).update(is_first=True)
     share = locked_check_share(campaign)
     checks = [
@@ -89,6 +85,18 @@ def draw_missing_firsts(*, campaign: Campaign, worker: int, at: datetime) -> Non
     for check in checks:
         check.is_first = True
     SpotCheck.objects.bulk_create(checks, ignore_conflicts=True)
+    if undrawn and campaign.config.review.trial:
+        # One that is bad makes the trial longer.
+        draw_missing_firsts(campaign=campaign, worker=worker, at=at)
+
+
+def without_first(campaign: Campaign) -> QuerySet[Response]:
+    """The responses that can be drawn as first ones. One that an optional check found bad does not
+    count, but belongs to the trial."""
+    theirs = Response.objects.of(campaign).filter(
+        Q(status=ResponseStatus.SUBMITTED) | Q(spot_check__verdict=Verdict.BAD)
+    )
+    return theirs.exclude(spot_check__is_first=True)
 
 
 def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:

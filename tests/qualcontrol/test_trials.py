@@ -223,6 +223,17 @@ def test_the_next_response_takes_the_place_of_a_first_one_that_is_withdrawn_unju
     assert firsts(campaign) == [first, second]
 
 
+def test_a_bad_response_that_takes_the_place_of_a_withdrawn_one_has_the_whole_trial_judged(
+    campaign, worker
+):
+    responses = write(campaign, worker, 5)
+    judge(responses[1], "BAD")
+
+    withdraw_responses(worker=worker, responses=[responses[0].pk], actor=None, at=NOON)
+
+    assert firsts(campaign) == responses[:4]
+
+
 def test_another_response_takes_the_place_of_a_withdrawn_one_whose_verdict_is_taken_back(
     campaign, worker
 ):

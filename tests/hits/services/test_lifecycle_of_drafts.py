@@ -15,7 +15,11 @@ from qualcontrol.models import Assessment, Copying, SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
 from qualcontrol.risk.estimate import random_order
-from qualcontrol.services.exclusions import count_unwelcome, exclude_worker
+from qualcontrol.services.exclusions import (
+    count_unwelcome,
+    exclude_worker,
+    reinstate_worker,
+)
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.worker_risks import learn, recount_worker_risks
@@ -178,6 +182,31 @@ def test_a_draft_that_wants_fewer_first_checks_drops_those_of_what_was_imported(
     assert [check.response for check in SpotCheck.objects.filter(is_first=True)] == responses[:1]
 
 
+def test_a_draft_that_wants_fewer_first_checks_has_them_after_a_worker_is_reinstated():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 2}})
+    tasks, worker = TaskFactory.create_batch(2, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+    about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
+    exclude_worker(**about, reason="careless")
+
+    saved_with("review", first=1)
+    reinstate_worker(**about, reason="a mistake")
+
+    assert [check.response for check in SpotCheck.objects.open()] == responses[:1]
+
+
+def test_a_draft_that_wants_a_trial_drops_the_first_checks_beyond_those_that_it_wants():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 3}})
+    tasks, worker = TaskFactory.create_batch(3, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+
+    saved_with("review", first=1, trial=3)
+
+    assert [check.response for check in SpotCheck.objects.all()] == responses[:1]
+
+
 def test_a_draft_that_wants_more_first_checks_takes_those_that_are_drawn_by_chance():
     campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 1}})
     tasks, worker = TaskFactory.create_batch(4, campaign=campaign), WorkerFactory()
@@ -189,6 +218,22 @@ def test_a_draft_that_wants_more_first_checks_takes_those_that_are_drawn_by_chan
 
     firsts = SpotCheck.objects.filter(is_first=True).order_by("response")
     assert [check.response for check in firsts] == responses[:3]
+
+
+def test_a_draft_that_wants_more_first_checks_takes_those_that_were_found_bad():
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 1}})
+    tasks, worker = TaskFactory.create_batch(4, campaign=campaign), WorkerFactory()
+    responses = [ResponseFactory(task=task, worker=worker) for task in tasks]
+    draw_spot_checks(campaign=campaign, responses=responses, at=NOON)
+    assess(campaign=campaign, responses=responses)
+    for response in responses[:2]:
+        judge(response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+
+    saved_with("review", first=2, trial=3)
+
+    firsts = SpotCheck.objects.filter(is_first=True).order_by("response")
+    assert [check.response for check in firsts] == responses[:3]
+    assert campaign.pauses.in_force().filter(worker=worker).exists()
 
 
 def test_a_draft_that_wants_a_trial_takes_the_rest_of_a_worker_with_a_bad_first_response():
