@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from corpora.content_selection.baselines import Box
 from corpora.content_selection.metric import Boxes
 from corpora.reading.files import MalformedFile, short
-from corpora.reading.json_files import read_json
+from corpora.reading.json_files import read_json_once
 
 # A description as a file has it: the boxes that it mentions, or its mentions in order.
 Description = TypeVar("Description")
@@ -123,12 +123,4 @@ def _object(path: Path, place: str, value: Any) -> dict[str, Any]:
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        content = {}
-        for key, value in pairs:
-            if key in content:
-                raise MalformedFile(path, f"the key {short(key)} occurs twice in one object")
-            content[key] = value
-        return content
-
-    return _object(path, "the file", read_json(path, pairs_hook=once))
+    return _object(path, "the file", read_json_once(path))

@@ -10,7 +10,7 @@ from corpora.errors import DomainError
 from corpora.evaluation.scoring import Outside
 from corpora.language.text import MOST_CHARACTERS
 from corpora.reading.files import MalformedFile, printable, short
-from corpora.reading.json_files import is_number, read_json
+from corpora.reading.json_files import is_number, read_json, read_json_once
 
 NAMED = 20
 
@@ -87,7 +87,7 @@ def read_outside(path: Path, *, taken: Collection[str], images: Mapping[int, Any
     image id to such objects. `taken` has the names of figures that are computed here.
     """
     scores: dict[str, dict[int, float]] = {}
-    for place, image, figures in _entries(path, read_json(path)):
+    for place, image, figures in _entries(path, read_json_once(path)):
         for name, value in figures.items():
             by_image = scores.setdefault(name, {})
             if image in by_image:
@@ -98,7 +98,8 @@ def read_outside(path: Path, *, taken: Collection[str], images: Mapping[int, Any
     for name, by_image in scores.items():
         if name in taken:
             raise MalformedFile(path, f"{name} is computed here; give its scores another name")
-        check_images(by_image, wanted=images, without=by_image, name=f"{path}, {short(name)}")
+        missing = sorted(images.keys() - by_image.keys())
+        _refuse(f"{path}, {short(name)}", "Images without a score", missing)
     return scores
 
 

@@ -59,6 +59,21 @@ def read_json(path: Path, *, pairs_hook: PairsHook | None = None, name: str | No
             raise MalformedFile(text.name, str(error), error.line) from error
 
 
+def read_json_once(path: Path) -> Any:
+    """Like `read_json`, but a key that occurs twice in an object is an error, because one value
+    would be lost."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = {}
+        for key, value in pairs:
+            if key in content:
+                raise MalformedFile(path, f"the key {short(key)} occurs twice in one object")
+            content[key] = value
+        return content
+
+    return read_json(path, pairs_hook=once)
+
+
 def unstorable(value: Any) -> str:
     """The reason why a database cannot store a text inside the value; empty if it can store all."""
     waiting = [value]

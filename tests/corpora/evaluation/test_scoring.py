@@ -205,8 +205,9 @@ def test_scores_of_other_metrics_are_read_from_both_forms(tmp_path: Path) -> Non
         ('{"1": {"CLIPScore": "0.5"}}', "'0.5' is not a number that can be computed with"),
         ('{"1": {"CLIPScore": true}}', "True is not a number that can be computed with"),
         ('{"1": {"CIDEr": 0.5}, "2": {"CIDEr": 0.5}}', "CIDEr is computed here"),
-        ('{"1": {"CLIPScore": 0.5}}', "'CLIPScore': Images without a caption: 2"),
+        ('{"1": {"CLIPScore": 0.5}}', "'CLIPScore': Images without a score: 2"),
         ('[{"image_id": 1, "S": 1}, {"image_id": 1, "S": 1}]', "the image 1 occurs twice"),
+        ('{"1": {"S": 1}, "2": {"S": 1}, "1": {"S": 0}}', "the key '1' occurs twice"),
     ],
 )
 def test_wrong_scores_are_refused(tmp_path: Path, content: str, message: str) -> None:
