@@ -148,6 +148,8 @@ def read_detections(
             if len(row) != len(header):
                 raise table.wrong_length(row, len(header))
             image, label, *numbers = (row[place] for place in places)
+            if not image:
+                raise table.wrong("ImageID is empty")
             if label not in names:
                 raise table.wrong(
                     f"class {short(label)} is not known; use the labels of the imported classes, "

@@ -273,6 +273,7 @@ def test_detections_rank_by_confidence(released, capsys, tmp_path):
         ("KEY,,/m/dog,1,left,1,0,1", "XMin 'left' is not a number"),
         ("KEY,,/m/dog,1,0.5,0.4,0,1", "XMin is greater than XMax"),
         ("KEY,,/m/dog,1", "8 fields are expected"),
+        (",,/m/dog,1,0,1,0,1", ":2: ImageID is empty"),
         ("nowhere,,/m/dog,1,0,1,0,1", "has no image of pets"),
         ("", "has no detections"),
     ],
