@@ -15,6 +15,7 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.utils.crypto import get_random_string
 
+from accounts.models import IdempotencyKey
 from annotate.models import Behaviour, Campaign, CampaignStatus, Caption, Response, Worker
 from background.models import Failure, Job, JobLine, Notice
 from corpora.errors import DomainError
@@ -56,6 +57,7 @@ QUOTING: tuple[tuple[type[Model], str], ...] = (
     (JobLine, "text"),
     (Failure, "error"),
     (Notice, "text"),
+    (IdempotencyKey, "body"),
 )
 IN_PLACE_OF_ID = "[id]"
 

@@ -13,6 +13,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import IdempotencyKey
+from accounts.services.idempotency import keep_answer, take_key
 from annotate.models import Behaviour, Campaign, CampaignStatus, Caption
 from background.models import Failure, Job, JobLine, Notice
 from config.environment import Environment
@@ -324,10 +326,13 @@ def test_errors_that_quote_the_marketplace_keep_no_erased_id():
     paid = AssignmentFactory(account=account, status=AssignmentStatus.APPROVED, decided_at=NOON)
     bonus = {"amount": 1, "fee": 0, "reason": "Thanks", "planned_at": NOON}
     Bonus.objects.create(assignment=paid, token="t", refusal=error, **bonus)
+    key, _ = take_key(user=UserFactory(), key="k", digest="", at=NOON)
+    keep_answer(taken=key, status=409, body=f'{{"detail": "{error}"}}')
 
     erase_worker(worker=account.worker, by=None, at=NOON)
 
     rows = [Sync, SyncProblem, ProcessedMessage, Job, JobLine, Failure, Notice, Bonus]
+    rows.append(IdempotencyKey)
     stored = [row for model in rows for row in model.objects.values()]
     assert len(stored) == len(rows)
     assert "AONE" not in str(stored)
