@@ -177,7 +177,7 @@ def test_counts_states_and_money_hold_whatever_happens():
     run_state_machine_as_test(
         HitLife,
         settings=settings(
-            max_examples=15,
+            max_examples=8,
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],
