@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from corpora.language.languages import LANGUAGE_TAG, checked_tag
 from corpora.language.text import SENTENCE_WORDS, CaptionRules, gettext_noop
+from shared.countries import CODES
 
 CENT = Decimal("0.01")
 Money = Annotated[
@@ -26,6 +27,17 @@ LanguageTag = Annotated[
     str,
     AfterValidator(checked_tag),
     Field(json_schema_extra={"pattern": f"^{LANGUAGE_TAG.pattern}$"}),
+]
+
+
+def _known_country(code: str) -> str:
+    if code not in CODES:
+        raise ValueError("write a country code of ISO 3166-1 in capitals, such as US or GB")
+    return code
+
+
+Country = Annotated[
+    str, AfterValidator(_known_country), Field(json_schema_extra={"pattern": "^[A-Z]{2}$"})
 ]
 
 
@@ -189,8 +201,8 @@ class Workers(Section):
     who: Literal["own", "panel", "nocaps"] = Field(
         default="nocaps", description="sets the defaults of the other keys"
     )
-    countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = Field(
-        default=("US",), description="two-letter codes; empty: all countries"
+    countries: tuple[Country, ...] = Field(
+        default=("US",), description="two-letter codes (ISO 3166-1); empty: all countries"
     )
     approved_hits: int = Field(default=5000, ge=0, description="minimum number of approved HITs")
     approval_rate: int = Field(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
-from marketplace.countries import Place
+from shared.countries import Place
 
 NUMBER_APPROVED = "00000000000000000040"
 LOCALE = "00000000000000000071"

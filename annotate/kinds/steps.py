@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from accounts.models import Team
 from annotate.models import CaptionSet, Release, Selection
 from corpora.reading.json_files import is_number
+from shared.countries import CODES
 from shared.number_fields import HOW, AmountField, WholeNumberField
 from shared.text_areas import TextArea
 
@@ -225,10 +226,7 @@ class Countries(FileField, forms.CharField):
     def clean(self, value: Any) -> Any:
         cleaned = super().clean(value)
         codes = self._codes(cleaned)
-        wrong = [
-            code for code in codes if not (len(code) == 2 and code.isascii() and code.isalpha())
-        ]
-        if wrong:
+        if wrong := [code for code in codes if code not in CODES]:
             raise forms.ValidationError(
                 f"“{wrong[0][:20]}” is no country code. Enter codes of two letters, such as US, GB."
             )

@@ -10,8 +10,8 @@ from django.db import models
 from django.db.models import Q
 
 from marketplace import ids
-from marketplace.countries import Place
 from marketplace.models.fields import MoneyField
+from shared.countries import Place
 
 
 class Requester(models.Model):

@@ -14,9 +14,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from marketplace import ids
-from marketplace.countries import CODES, Place, read_place
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Attempt, ExternalIdentity, Invitation, UsedLink, Worker
+from shared.countries import Place, read_place
 
 # `source` of the identities from signed links of another site.
 SSO_SOURCE = "sso"
@@ -247,12 +247,9 @@ def _place(text: str) -> Place:
         "as in US-PA."
     )
     try:
-        place = read_place(text)
+        return read_place(text)
     except ValueError as error:
         raise AccountRefused(message, field="country") from error
-    if place.country and place.country not in CODES:
-        raise AccountRefused(message, field="country")
-    return place
 
 
 def _password_hash(password: str, worker: Worker) -> str:

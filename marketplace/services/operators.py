@@ -15,11 +15,11 @@ from django.db import Error, IntegrityError, transaction
 from django.db.models import QuerySet
 
 from marketplace import ids
-from marketplace.countries import read_place
 from marketplace.errors import DomainError, SignInRefused
 from marketplace.models import Activity, Requester, SiteAccount, TransferKind, Worker
 from marketplace.services import money
 from marketplace.services.accounts import normal_name
+from shared.countries import read_place
 from shared.hand_over import SignedIn
 from shared.second_factors.services import has_second_factor
 

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import transaction
 
 from marketplace import requirements
-from marketplace.countries import Place
 from marketplace.errors import DoesNotExist, NotQualified, UnknownWorker
 from marketplace.models import (
     AssignmentStatus,
@@ -29,6 +28,7 @@ from marketplace.requirements import (
     Value,
     places_of,
 )
+from shared.countries import Place
 
 # With fewer submitted assignments, an approval rate is not meaningful and counts as 100%.
 RATE_COUNTS_FROM = 100

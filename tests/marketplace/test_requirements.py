@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.countries import Place
 from marketplace.requirements import Action, guards, meets, problems, unmet
+from shared.countries import Place
 
 HELD = {"Q": 5, "EMPTY": None, "PLACE": Place("US", "PA")}
 

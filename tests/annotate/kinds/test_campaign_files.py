@@ -50,6 +50,10 @@ def test_workers_are_those_of_nocaps_by_default():
         ({"references": "many"}, "references: "),
         ({"priming": {"share": 1.5}}, "priming.share: "),
         ({"workers": {"countries": ["usa"]}}, "workers.countries.0: "),
+        (
+            {"workers": {"countries": ["UK"]}},
+            "workers.countries.0: write a country code of ISO 3166",
+        ),
         ({"name": "Big Pilot"}, "name: "),
         ({"preset": "flickr"}, "preset: "),
         ({"captions": {"least_words": 9, "most_words": 8}}, "captions: least_words is greater"),

@@ -93,6 +93,7 @@ def test_a_choice_of_workers_resets_the_requirements(signed_in, draft):
         ("instructions", {"captions__least_words": "50"}, "Enter at least 50"),
         ("instructions", {"instructions__bad": "no bar"}, "Line 1: write the caption, a bar"),
         ("workers", {"workers__who": "panel", "workers__countries": "USA"}, "is no country code"),
+        ("workers", {"workers__who": "panel", "workers__countries": "US UK"}, "“UK” is no country"),
         ("workers", {"workers__who": "panel", "workers__approval_rate": "100"}, "at most 99"),
         ("reward", {"hit__reward": "0.001"}, "whole cents"),
         ("reward", {"budget": "1e5"}, "such as 25.00"),

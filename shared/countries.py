@@ -41,6 +41,6 @@ def read_place(text: str) -> Place:
     if not text:
         return Place()
     match = _PLACE.fullmatch(text)
-    if match is None:
+    if match is None or match[1] not in CODES:
         raise ValueError(f"{text!r} is not a country or a part of one.")
     return Place(match[1], match[2] or "")
