@@ -9,6 +9,7 @@ from accounts.management.base import DomainCommand, add_team_option, team_named
 from annotate.kinds import KINDS
 from annotate.kinds.campaign_files import read_plan
 from annotate.services.campaigns import create_campaigns
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -29,9 +30,9 @@ class Command(DomainCommand):
             at=timezone.now(),
         )
         for campaign in made:
+            tasks = counted(campaign.tasks.count(), KINDS[campaign.kind].subject_name)
+            responses = counted(campaign.config.wanted, "response")
             self.stdout.write(
-                f"{campaign}: {campaign.tasks.count()} {KINDS[campaign.kind].subject_name}s, "
-                f"{campaign.config.wanted} responses each, for the {campaign.endpoint} "
-                f"marketplace. Next: `manage.py estimate {campaign}`, then `manage.py publish "
-                f"{campaign}`."
+                f"{campaign}: {tasks}, {responses} each, for the {campaign.endpoint} marketplace. "
+                f"Next: `manage.py estimate {campaign}`, then `manage.py publish {campaign}`."
             )
