@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from email.errors import MessageError
+from email.headerregistry import Address
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
@@ -13,7 +15,6 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
-from django.core.mail.message import sanitize_address
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -89,12 +90,9 @@ def _host_and_port(text: str) -> str:
 
 def _sender(text: str) -> str:
     try:
-        # As Django does when it sends a mail.
-        address = parseaddr(sanitize_address(text, "utf-8"))[1]
-    except ValueError:
-        address = ""
-    if "@" not in address:
-        raise ValueError('it must be an address, such as "Image Lab" <lab@example.org>')
+        Address(addr_spec=parseaddr(text)[1])
+    except (ValueError, IndexError, MessageError) as error:
+        raise ValueError('it must be an address, such as "Image Lab" <lab@example.org>') from error
     return text
 
 

@@ -51,6 +51,7 @@ def faults(monkeypatch, variables=Environment, **given) -> list[str]:
         ("EMAIL_FROM", "Image Lab"),
         ("EMAIL_FROM", "Lab, Image <lab@example.org>"),
         ("EMAIL_FROM", "lab@.."),
+        ("EMAIL_FROM", "@example.org"),
         ("PROLIFIC_VAT", "20%"),
     ],
 )
