@@ -81,10 +81,11 @@ function fill(form, fields) {
 }
 
 /** Whether a text or a choice differs from what the page came with. */
-function isChanged(form) {
+export function isChanged(form) {
   return [...form.elements].some(
     ({ type, value, defaultValue, checked, defaultChecked }) =>
-      checked !== defaultChecked || (type === "textarea" && value !== defaultValue),
+      checked !== defaultChecked ||
+      (["text", "textarea"].includes(type) && value !== defaultValue),
   );
 }
 

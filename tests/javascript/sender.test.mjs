@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Sender } from "../../static/hits/sender.js";
+import { isChanged, Sender } from "../../static/hits/sender.js";
 
 globalThis.FormData = class {
   *[Symbol.iterator]() {}
@@ -85,3 +85,14 @@ test("a draft that comes back after the time is over is there, and so is the mes
   assert.equal(field.value, "A dog.");
   assert.equal(sender.status.value, "Time is over.");
 });
+
+for (const type of ["text", "textarea"]) {
+  test(`what was written in a ${type} field before the script was there is kept`, () => {
+    const elements = [{ type: "hidden", value: "1", defaultValue: "1" }];
+    assert.equal(isChanged({ elements }), false);
+
+    elements.push({ type, value: "The photograph is dark.", defaultValue: "" });
+
+    assert.equal(isChanged({ elements }), true);
+  });
+}
