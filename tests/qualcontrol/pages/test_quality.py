@@ -205,6 +205,15 @@ def test_a_response_that_is_none_is_not_offered(client, campaign, asked):
     assert client.post("/review/pilot/gold/", {"response": asked}).status_code == 422
 
 
+def test_other_images_are_offered_beside_the_same_response(client, campaign, monkeypatch):
+    monkeypatch.setattr("qualcontrol.pages.gold.AT_ONCE", 1)
+    TaskFactory.create_batch(2, campaign=campaign)
+
+    page = BeautifulSoup(client.get("/review/pilot/gold/?response=1&page=1").content, "html.parser")
+
+    assert page.find("a", string="Next images")["href"] == "?response=1&page=1&images=2"
+
+
 def test_a_bad_caption_is_made_up(client, campaign):
     task = TaskFactory(campaign=campaign, image__key="0a1b")
     fields = {"task": "0a1b", "text": "Things are here.", "reason": "vague"}
