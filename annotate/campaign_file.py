@@ -32,7 +32,7 @@ LanguageTag = Annotated[
 
 def _known_country(code: str) -> str:
     if code not in CODES:
-        raise ValueError("write a country code of ISO 3166-1 in capitals, such as US or GB")
+        raise ValueError("must be a country code of ISO 3166-1 in capitals, such as US")
     return code
 
 

@@ -52,7 +52,7 @@ def test_workers_are_those_of_nocaps_by_default():
         ({"workers": {"countries": ["usa"]}}, "workers.countries.0: "),
         (
             {"workers": {"countries": ["UK"]}},
-            "workers.countries.0: write a country code of ISO 3166",
+            "workers.countries.0: must be a country code of ISO 3166",
         ),
         ({"name": "Big Pilot"}, "name: "),
         ({"preset": "flickr"}, "preset: "),

@@ -114,7 +114,7 @@ def test_a_file_with_wrong_values_is_shown_in_the_steps(signed_in, user, text):
         ({"review": {"policy": "x"}}, "review.policy: must be 'decide' or 'propose', not 'x'"),
         ({"flags": {"repeats": 0}}, "flags.repeats: must be at least 1, not 0"),
         ({"name": "A b"}, "name: must have lower-case letters, digits and single hyphens"),
-        ({"workers": {"countries": ["usa"]}}, "must be two capital letters, such as US"),
+        ({"workers": {"countries": ["usa"]}}, "must be a country code of ISO 3166-1 in"),
         ({"hit": {"title": ""}}, "hit.title: must not be empty"),
         ({"budget": None}, "budget: must be a number"),
         ({"captions": 3}, "captions: must be a section"),
