@@ -1,5 +1,6 @@
 """The `demo` and `serve` commands as separate processes on free ports."""
 
+import fcntl
 import json
 import os
 import re
@@ -50,9 +51,23 @@ def ports_of_its_own() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def demonstration(tmp_path_factory) -> tuple[Path, str]:
-    """The folder of a finished `make demo`, and the command's output."""
-    folder = tmp_path_factory.mktemp("build") / "demo"
+def demonstration(tmp_path_factory, request) -> tuple[Path, str]:
+    """The folder of a finished `make demo`, and the command's output.
+
+    The first process of pytest that needs it makes it for all.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent
+    told = folder / "demonstration.txt"
+    with (folder / "demonstration.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            told.write_text(_demonstrate(folder / "demonstration"))
+    return folder / "demonstration", told.read_text()
+
+
+def _demonstrate(folder: Path) -> str:
     options = ["--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()]
     done = subprocess.run(
         # Packages are not installed again.
@@ -66,7 +81,7 @@ def demonstration(tmp_path_factory) -> tuple[Path, str]:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder, done.stdout
+    return done.stdout
 
 
 def test_a_demonstration_leaves_files_that_coco_tools_open(demonstration, capsys):

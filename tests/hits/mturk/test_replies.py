@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse
+from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ def marketplace(module_patch) -> Marketplace:
     """A client with its own keys and without network access."""
     module_patch.setenv("AWS_ACCESS_KEY_ID", "KEYFORREPLIES")
     module_patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    module_patch.setattr(settings, "MTURK_MAX_ATTEMPTS", 2)
     return Marketplace(endpoint_of("http://replies.example"))
 
 
