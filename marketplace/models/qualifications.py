@@ -93,6 +93,10 @@ class QualificationRequest(models.Model):
     )
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="qualification_requests")
     status = models.CharField(max_length=10, choices=QualificationRequestStatus)
+    # The type's at the time of the request: the worker sees and answers this test.
+    test = models.TextField(blank=True, default="")
+    test_duration = models.DurationField(null=True, blank=True)
+    answer_key = models.TextField(blank=True, default="")
     answer = models.TextField(blank=True, default="")
     started_at = models.DateTimeField()
     submitted_at = models.DateTimeField(null=True, blank=True)

@@ -75,14 +75,14 @@ def _page(
         given = request.POST if filled else None
         left = qualification_types.time_left(last, at)
         context["seconds_left"] = int(left.total_seconds())
-        context["rows"] = form_rows(_test(qualification_type), given, filled)
+        context["rows"] = form_rows(_test(last), given, filled)
     response = render(request, "marketplace/qualification.html", context, status=status)
     response.headers["Content-Security-Policy"] = content_policy(frame_src="'self'", **FORM_MEDIA)
     return response
 
 
-def _test(qualification_type: QualificationType) -> FormQuestion:
-    form = parse_question(qualification_type.test)
+def _test(taken: QualificationRequest) -> FormQuestion:
+    form = parse_question(taken.test)
     assert isinstance(form, FormQuestion), "only forms can be tests"
     return form
 
@@ -115,10 +115,10 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     qualification_type = _find(public_id)
     last = _last_request(request, qualification_type)
     here = request.path.removesuffix("/test")
-    if last is None or not qualification_type.test:
+    if last is None or not last.test:
         messages.error(request, "You have not started this test.")
         return see_other(here)
-    filled = forms.fill(_test(qualification_type).parts, request.POST.getlist)
+    filled = forms.fill(_test(last).parts, request.POST.getlist)
     if filled.problems:
         return _page(request, qualification_type, filled=filled, status=400)
     try:

@@ -187,6 +187,9 @@ def request_qualification(
         qualification_type=qualification_type,
         worker=worker,
         status=status,
+        test=qualification_type.test,
+        test_duration=qualification_type.test_duration,
+        answer_key=qualification_type.answer_key,
         started_at=at,
         **times,
     )
@@ -236,7 +239,7 @@ def is_test_over(request: QualificationRequest, at: datetime) -> bool:
 
 def time_left(request: QualificationRequest, at: datetime) -> timedelta:
     """The time that the worker has left for the test, at least zero."""
-    duration = request.qualification_type.test_duration or timedelta()
+    duration = request.test_duration or timedelta()
     return max(request.started_at + duration - at, timedelta())
 
 
@@ -257,9 +260,8 @@ def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> 
         status=QualificationRequestStatus.PENDING, answer=answer, submitted_at=at
     ):
         raise NotQualified("You have already submitted this test.")
-    key = request.qualification_type.answer_key
-    if key:
-        score = answers.score_by_key(key, answer)
+    if request.answer_key:
+        score = answers.score_by_key(request.answer_key, answer)
         accept_request(request=request, value=score, at=at)
 
 

@@ -276,7 +276,7 @@ def _request_shape(request: QualificationRequest) -> dict[str, Any]:
         "QualificationRequestId": request.public_id,
         "QualificationTypeId": request.qualification_type.public_id,
         "WorkerId": request.worker.public_id,
-        "Test": request.qualification_type.test or None,
+        "Test": request.test or None,
         "Answer": request.answer or None,
         "SubmitTime": request.submitted_at,
     }

@@ -136,6 +136,40 @@ def test_a_new_test_without_a_key_leaves_the_decision_to_the_requester(marketpla
     assert client.list_qualification_requests()["NumResults"] == 1
 
 
+def test_a_worker_finishes_the_test_that_was_begun_although_the_type_has_another(
+    marketplace, client
+):
+    public_id, worker = with_test(client), marketplace.worker()
+    here = f"/qualifications/{public_id}"
+    worker.post(f"{here}/request")
+
+    client.update_qualification_type(
+        QualificationTypeId=public_id,
+        Test=form(CHOICE).replace("What is it?", "What colour is it?"),
+        TestDurationInSeconds=60,
+    )
+    marketplace.advance(seconds=300)
+
+    assert "What is it?" in worker.get(here).text
+    worker.post(f"{here}/test", animal="dog")
+    assert score(client, public_id, worker) == 50
+
+
+def test_a_pending_request_has_the_test_that_was_answered(marketplace, client):
+    public_id, worker = qualification(client), marketplace.worker()
+    test = {"TestDurationInSeconds": 600, "QualificationTypeId": public_id}
+    client.update_qualification_type(Test=form(CHOICE), **test)
+    worker.post(f"/qualifications/{public_id}/request")
+    worker.post(f"/qualifications/{public_id}/test", animal="dog")
+
+    client.update_qualification_type(
+        Test=form(CHOICE).replace("What is it?", "What colour is it?"), **test
+    )
+
+    [request] = client.list_qualification_requests()["QualificationRequests"]
+    assert request["Test"] == form(CHOICE)
+
+
 def test_a_test_cannot_be_removed_so_workers_who_take_it_can_submit_it(marketplace, client):
     public_id, worker = with_test(client), marketplace.worker()
     worker.post(f"/qualifications/{public_id}/request")
