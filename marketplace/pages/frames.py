@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.core.exceptions import (
+    BadRequest,
+    RequestDataTooBig,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
@@ -27,7 +33,7 @@ from django.views.decorators.http import require_GET
 from marketplace import clock, queries
 from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, AssignmentStatus, Hit, Worker
-from marketplace.pages.problems import plainly
+from marketplace.pages.problems import UNREADABLE, plainly
 from marketplace.pages.sessions import Home, home_of, in_language_of, recognise, scope_of
 from marketplace.questions import answers, forms
 from marketplace.questions.documents import (
@@ -142,6 +148,8 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
         participation = assignments.submit(assignment=assignment, answer=document, at=clock.now())
     except (RequestDataTooBig, TooManyFieldsSent):
         return _problem(request, "The answers are too long. Please shorten them.", status=413)
+    except (BadRequest, MultiPartParserError, TooManyFilesSent):
+        return _problem(request, UNREADABLE, status=400)
     except DomainError as error:
         return _refused(request, error, assignment)
     hit, worker = assignment.hit, assignment.worker

@@ -20,7 +20,7 @@ from shared.database.connections import (
     database_away_page,
     is_database_away,
 )
-from shared.requests import refusal
+from shared.requests import refusal, wants_json
 
 NOT_FOUND = gettext_noop("Page not found.")
 OUTSIDE_STUDY = gettext_noop(
@@ -31,6 +31,7 @@ STALE = gettext_noop(
     "Nothing was changed, because this page was open for too long, or you have signed in again "
     "since. Go back, reload the page, and try again."
 )
+UNREADABLE = "The form could not be read, so nothing was changed. Go back, and send it again."
 FAILED = "The server had an error. Everything that you submitted before is saved. Try again."
 WRONG_HOST = (
     "This host name is not allowed. The marketplace's host can add it to MARKETPLACE_URL or "
@@ -40,12 +41,16 @@ WRONG_HOST = (
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The response to a request with an invalid host name or form."""
+    is_of_host = isinstance(exception, DisallowedHost)
     if _is_call(request):
         return _json("UnknownOperationException", WRONG_HOST, 400)
     if _is_of_a_program(request):
-        is_of_host = isinstance(exception, DisallowedHost)
         return _error(WRONG_HOST if is_of_host else "The request could not be read.", 400)
-    return defaults.bad_request(request, exception)
+    if is_of_host:
+        return defaults.bad_request(request, exception)
+    if wants_json(request):
+        return JsonResponse({"outcome": "refused", "message": UNREADABLE}, status=400)
+    return refusal(request, 400, "Not understood", UNREADABLE)
 
 
 def not_found(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpResponse:

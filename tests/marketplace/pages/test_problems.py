@@ -44,6 +44,39 @@ def test_a_call_to_a_wrong_address_is_answered_in_json(marketplace, path, host, 
     assert response.json()["__type"] == "UnknownOperationException"
 
 
+MANY_FILES = "".join(
+    f'--b\r\nContent-Disposition: form-data; name="f{number}"; filename="f"\r\n\r\nx\r\n'
+    for number in range(101)
+)
+UNREADABLE = [
+    ("application/x-www-form-urlencoded; charset=utf-16", "assignmentId=A"),
+    ("multipart/form-data; charset=utf-16; boundary=b", "--b--"),
+    ("multipart/form-data", "--b--"),
+    ("multipart/form-data; boundary=b", f"{MANY_FILES}--b--"),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("kind", "body"), UNREADABLE)
+@pytest.mark.parametrize("path", ["/mturk/externalSubmit", "/sign-in"])
+def test_a_form_that_cannot_be_read_is_refused_in_words(client, path, kind, body):
+    response = client.generic("POST", path, body, content_type=kind)
+
+    assert response.status_code == 400
+    assert problems.UNREADABLE in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("kind", "body"), UNREADABLE)
+def test_a_task_page_reads_that_its_answers_could_not_be_read(client, kind, body):
+    response = client.generic(
+        "POST", "/mturk/externalSubmit", body, content_type=kind, HTTP_ACCEPT="application/json"
+    )
+
+    assert response.status_code == 400
+    assert response.json() == {"outcome": "refused", "message": problems.UNREADABLE}
+
+
 def test_an_error_of_ours_is_a_page_of_ours(rf):
     response = problems.server_error(rf.get("/queue"))
 
