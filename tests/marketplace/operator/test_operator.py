@@ -15,14 +15,16 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, InterfaceError
 from django.urls import reverse
 
+from marketplace import clock
 from marketplace.errors import NotQualified
 from marketplace.models import Account, Activity, Transfer, TransferKind
 from marketplace.operator.urls import urlpatterns
-from marketplace.services import assignments, money, operators, reviews
+from marketplace.services import accounts, assignments, money, operators, reviews
 from marketplace.services.operators import noted
 from marketplace.services.reviews import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 from tests.marketplace.ledger import ledger_balance
+from tests.marketplace.people import make_group
 
 pytestmark = pytest.mark.django_db
 MANY = 40  # more than a page, less than two
@@ -63,6 +65,24 @@ def addresses() -> dict[str, str]:
         each.name: reverse(f"operator:{each.name}", args=arguments.get(each.name, []))
         for each in urlpatterns
     }
+
+
+def test_what_cannot_be_undone_asks_behind_a_line_that_opens(operator):
+    requester, worker = make_hit_type().requester, make_worker()
+    invitation = accounts.invite(uses=1, expires_at=clock.now() + timedelta(days=1), at=clock.now())
+    group = make_group()
+    actions = {
+        reverse("operator:requester", args=[requester.pk]): "/keys",
+        reverse("operator:people_group", args=[group.pk]): "/link",
+        reverse("operator:invitations"): f"/{invitation.pk}/end",
+        reverse("operator:worker", args=[worker.public_id]): "/sessions",
+    }
+
+    for page, action in actions.items():
+        [form] = BeautifulSoup(operator.get(page).content, "lxml").select(
+            f"form[action$='{action}']"
+        )
+        assert form.find_parent("details", class_="why"), action
 
 
 @pytest.mark.parametrize(
