@@ -1,5 +1,7 @@
 """Pages on which workers request qualifications and take their tests."""
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -56,11 +58,7 @@ def _page(
 ) -> HttpResponse:
     last = _last_request(request, qualification_type)
     at = clock.now()
-    is_taking_test = (
-        last is not None
-        and last.status == QualificationRequestStatus.STARTED
-        and not qualification_types.is_test_over(last, at)
-    )
+    is_taking_test = last is not None and _is_taking(last, at)
     context = {
         "type": qualification_type,
         "is_held": request.worker.qualifications.filter(
@@ -79,6 +77,11 @@ def _page(
     response = render(request, "marketplace/qualification.html", context, status=status)
     response.headers["Content-Security-Policy"] = content_policy(frame_src="'self'", **FORM_MEDIA)
     return response
+
+
+def _is_taking(last: QualificationRequest, at: datetime) -> bool:
+    is_started = last.status == QualificationRequestStatus.STARTED
+    return is_started and not qualification_types.is_test_over(last, at)
 
 
 def _test(taken: QualificationRequest) -> FormQuestion:
@@ -119,7 +122,7 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
         messages.error(request, "You have not started this test.")
         return see_other(here)
     filled = forms.fill(_test(last).parts, request.POST.getlist)
-    if filled.problems:
+    if filled.problems and _is_taking(last, clock.now()):
         return _page(request, qualification_type, filled=filled, status=400)
     try:
         qualification_types.submit_test(

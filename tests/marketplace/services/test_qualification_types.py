@@ -97,6 +97,17 @@ def test_a_test_handed_in_too_late_counts_for_nothing(marketplace, client):
         score(client, public_id, worker)
 
 
+def test_an_incomplete_test_handed_in_too_late_is_told_to_be_late(marketplace, client):
+    public_id, worker = with_test(client), marketplace.worker()
+    worker.post(f"/qualifications/{public_id}/request")
+    marketplace.advance(seconds=600)
+
+    answer = worker.post(f"/qualifications/{public_id}/test")
+
+    assert answer.status_code == 303
+    assert "The time for this test is over." in worker.get(f"/qualifications/{public_id}").text
+
+
 def test_a_worker_with_a_score_may_try_for_a_better_one_after_the_delay(marketplace, client):
     public_id, worker = with_test(client, RetryDelayInSeconds=3600), marketplace.worker()
     hit_type_id = create_hit_type(client, QualificationRequirements=[at_least(public_id, 100)])
