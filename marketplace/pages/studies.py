@@ -245,6 +245,9 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
 def complete(request: WorkerRequest, slug: str) -> HttpResponse:
     """Redirect a participant who is done to the panel, with the completion code."""
     participation = _participation(request, slug)
+    # A worker with an account can do the HITs without the study's page.
+    if studies.step_of(participation) != ScreeningStep.DONE:
+        raise Http404("This study's questions are not answered.")
     if not progress_of(participation).is_complete:
         raise Http404("This study has tasks left.")
     return HttpResponseRedirect(participation.study.completed_url)

@@ -9,8 +9,17 @@ from django.test import Client
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
-from marketplace.models import Assignment, ExternalIdentity, Hit, Participation, Study, Worker
+from marketplace.models import (
+    Assignment,
+    ExternalIdentity,
+    Hit,
+    Participation,
+    Screening,
+    Study,
+    Worker,
+)
 from marketplace.services import assignments, reviews, studies
+from marketplace.services.links import sign_in_url
 from tests.marketplace import factories
 from tests.marketplace.factories import make_hit, make_hit_type
 
@@ -296,3 +305,19 @@ def test_the_command_says_what_is_missing_or_unknown(hit_type):
         )  # fmt: skip
     with pytest.raises(CommandError, match="no study"):
         call_command("marketplace_study", "x", close=True)
+
+
+def test_hits_of_the_list_earn_no_completion_code_for_who_did_not_consent(client, hit_type):
+    study = make_study(hit_type)
+    screening = Screening(consent="You may stop at any time.", no_consent_code="NO")
+    studies.set_screening(study=study, screening=screening)
+    worker = factories.make_worker()
+    participation = Participation.objects.create(study=study, worker=worker, started_at=clock.now())
+    studies.consent(participation=participation, agrees=False, at=clock.now())
+    for _ in range(2):
+        found = assignments.accept(worker=worker, hit_type=hit_type, at=clock.now())
+        assignments.submit(assignment=found, answer="<a/>", at=clock.now())
+    client.get(sign_in_url(worker))
+
+    assert "NO" in client.get("/studies/everyday-scenes").content.decode()
+    assert client.get("/studies/everyday-scenes/complete").status_code == 404
