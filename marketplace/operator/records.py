@@ -54,7 +54,7 @@ def overview(request: OperatorRequest) -> HttpResponse:
     context = {
         "requesters": Requester.objects.count(),
         "workers": Worker.objects.count(),
-        "suspended": Worker.objects.filter(is_suspended=True).count(),
+        "suspended": Worker.objects.filter(is_suspended=True, erased_at=None).count(),
         "open_hits": Hit.objects.filter(status=HitStatus.ASSIGNABLE).count(),
         "unreviewed": Hit.objects.undisposed().aggregate(n=Sum("unreviewed", default=0))["n"],
         "owed": sum(services.balances().values()),

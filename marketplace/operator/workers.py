@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
@@ -27,6 +28,13 @@ from marketplace.services.links import sign_in_url
 from marketplace.services.money import balances
 from marketplace.services.retention import data_of, erase_worker, obstacle_to_erasure
 
+# A closed account is suspended, too.
+STATES = {
+    "active": Q(is_suspended=False),
+    "suspended": Q(is_suspended=True, erased_at=None),
+    "closed": Q(erased_at__isnull=False),
+}
+
 
 @operator_page("GET", "POST")
 def workers(request: OperatorRequest) -> HttpResponse:
@@ -36,8 +44,8 @@ def workers(request: OperatorRequest) -> HttpResponse:
     search = search_of(request)
     state = request.GET.get("state", "")
     workers = Worker.objects.filter(found_in(search, "name", ids=("public_id",)))
-    if state in ("active", "suspended"):
-        workers = workers.filter(is_suspended=state == "suspended")
+    if state in STATES:
+        workers = workers.filter(STATES[state])
     page = newest_first(request, workers)
     due = balances(Worker.objects.filter(pk__in=[row.pk for row in page.rows]))
     context = {
@@ -45,7 +53,7 @@ def workers(request: OperatorRequest) -> HttpResponse:
         "rows": [(row, due.get(row.pk, 0)) for row in page.rows],
         "search": search,
         "state": state,
-        "states": ["active", "suspended"],
+        "states": list(STATES),
         "form": NewWorkersForm() if made else form,
         "made": [(worker, sign_in_url(worker)) for worker in made],
         "link_days": settings.SIGN_IN_LINK_AGE.days,

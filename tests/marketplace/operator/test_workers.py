@@ -69,6 +69,26 @@ def test_an_operator_overwrites_no_count_that_has_changed_since_the_page_was_sho
     assert (worker.approved_count, worker.rejected_count) == (11, 0)
 
 
+def test_a_closed_account_is_not_counted_and_listed_as_suspended(operator):
+    suspended, closed = make_worker(), make_worker()
+    operators.suspend(worker=suspended, is_suspended=True)
+    erase_worker(worker=closed, at=clock.now())
+    rows = {
+        state: [
+            (row.select_one("th a")["href"].rpartition("/")[2], row.find_all("td")[-1].text)
+            for row in main_of(operator.get(f"/operator/workers?state={state}")).select("tbody tr")
+        ]
+        for state in ("suspended", "closed")
+    }
+
+    assert rows == {
+        "suspended": [(suspended.public_id, "suspended")],
+        "closed": [(closed.public_id, "closed")],
+    }
+    [count] = main_of(operator.get("/operator/")).select("a[href$='?state=suspended']")
+    assert count.text == "1"
+
+
 def test_a_worker_with_the_longest_history_can_be_changed(operator):
     worker = make_worker(approved=MOST_APPROVED, rate=1)
     page = f"/operator/workers/{worker.public_id}"
