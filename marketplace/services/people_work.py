@@ -97,12 +97,13 @@ def work_by_person(
 
 
 def members_of(hit_type: HitType) -> list[str]:
-    """The ids of the people who can do these HITs: without those who withdrew or are suspended, as
-    closed accounts are."""
+    """The ids of the people who can do these HITs: without those who withdrew, are blocked by the
+    requester, or are suspended, as closed accounts are."""
     seen = Offer.objects.filter(hit_type=hit_type, is_open=True)
     members = Membership.objects.filter(
         group__offers__in=seen, withdrawn_at=None, worker__is_suspended=False
     )
+    members = members.exclude(worker__blocks__requester=hit_type.requester_id)
     return list(members.order_by().values_list("worker__public_id", flat=True).distinct())
 
 

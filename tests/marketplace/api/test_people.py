@@ -18,6 +18,7 @@ from marketplace.errors import GroupRefused
 from marketplace.models import Activity, Membership, PeopleGroup, Worker
 from marketplace.services import people_groups, retention
 from marketplace.services.links import group_url
+from marketplace.services.reviews import block_worker
 from tests.marketplace.factories import make_hit_type, make_requester
 from tests.marketplace.people import (
     TEXTS,
@@ -370,8 +371,10 @@ def test_people_who_can_do_no_tasks_are_not_among_the_members(program):
     """The requester's site counts them to say how many more people to invite."""
     group = make_group()
     offer = make_offer(group, requester=program.requester)
-    for name in ("Mia", "Ben", "Eve"):
+    for name in ("Mia", "Ben", "Ida", "Eve"):
         join(group, name)
+    ida = membership_of("Ida").worker
+    block_worker(requester=program.requester, worker=ida, reason="No", at=clock.now())
     retention.erase_worker(worker=membership_of("Mia").worker, at=clock.now())
     Worker.objects.filter(name="Ben").update(is_suspended=True)
 
