@@ -46,7 +46,12 @@ from qualcontrol.services.exclusions import (
 from qualcontrol.services.held_payments import hold_again
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import count_and_decide
-from qualcontrol.services.sampling import draw_missing_firsts, drop_rest_of_trial, lock_check_share
+from qualcontrol.services.sampling import (
+    draw_missing_firsts,
+    drop_rest_of_trial,
+    is_surplus_first,
+    lock_check_share,
+)
 from qualcontrol.services.worker_risks import note_changes
 
 
@@ -168,10 +173,18 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
         open_rounds(campaign, {response.task_id})
         hold_again(response.submission_id)
         note_changes(campaign, [response.worker_id])
-    if not is_required(check) and not check.judgements.exists():
-        # The first judgement had made the check. A release need not wait for it.
-        check.delete()
+    _drop_if_not_required(check, campaign, response.worker_id)
     return bool(check.verdict)
+
+
+def _drop_if_not_required(check: SpotCheck, campaign: Campaign, worker: int) -> None:
+    """Delete a check that no judgement is left of, if only a judgement had made it or if it is no
+    longer a wanted first one. A release need not wait for it."""
+    if check.is_first and is_surplus_first(check, campaign=campaign, worker=worker):
+        check.is_first = False
+        check.save(update_fields=["is_first"])
+    if not is_required(check) and not check.judgements.exists():
+        check.delete()
 
 
 def is_required(check: SpotCheck) -> bool:

@@ -115,6 +115,14 @@ def drop_rest_of_trial(*, campaign: Campaign, worker: int) -> None:
     rest.update(is_first=False)
 
 
+def is_surplus_first(check: SpotCheck, *, campaign: Campaign, worker: int) -> bool:
+    """Whether the worker has enough first responses before this one: the draft wants fewer now, or
+    the trial has ended. The caller holds the worker's lock and has called `lock_check_share`."""
+    firsts = firsts_of(campaign).filter(response__worker=worker).order_by("response")
+    wanted = wanted_firsts(campaign, {worker})[worker]
+    return check.pk in list(firsts.values_list("pk", flat=True))[wanted:]
+
+
 def lock_check_share(campaign: Campaign) -> None:
     """Keep the share of the random sample unchanged until the transaction ends; `locked_sample`
     waits. So a raise of the share finds every response that was stored by the smaller one. The file

@@ -115,6 +115,18 @@ def undo_by_a_change(response, reviewer):
     change_verdict(response=response, verdict="GOOD", reason="fine", actor=reviewer, at=NOON)
 
 
+def test_after_the_trial_a_verdict_in_it_that_is_taken_back_is_not_needed(campaign, worker):
+    first, second, _ = write(campaign, worker, 3)
+    ada = UserFactory()
+    judge(first, "BAD", ada)
+    judge(second, "GOOD", ada)
+    undo_by_a_change(first, ada)
+
+    undo_by_taking_back(second, ada)
+
+    assert firsts(campaign) == [first]
+
+
 @pytest.mark.parametrize("undo", [undo_by_taking_back, undo_by_a_change])
 def test_a_first_response_that_is_bad_no_longer_needs_no_further_verdicts(campaign, worker, undo):
     first, second, third = write(campaign, worker, 3)

@@ -14,6 +14,7 @@ from hits.services.lifecycle import ChangedTerms, add_to_budget, publish, save_d
 from qualcontrol.models import Assessment, Copying, SpotCheck, WorkerRisk
 from qualcontrol.review.gold import seed_gold
 from qualcontrol.review.judging import judge
+from qualcontrol.review.undoing import take_back
 from qualcontrol.risk.estimate import random_order
 from qualcontrol.services.exclusions import (
     count_unwelcome,
@@ -180,6 +181,19 @@ def test_a_draft_that_wants_fewer_first_checks_drops_those_of_what_was_imported(
     saved_with("review", first=1)
 
     assert [check.response for check in SpotCheck.objects.filter(is_first=True)] == responses[:1]
+
+
+@pytest.mark.parametrize("verdict", ["GOOD", "BAD"])
+def test_a_draft_that_wants_no_first_checks_has_none_after_a_verdict_is_taken_back(verdict):
+    campaign = CampaignFactory(status="DRAFT", config={"review": {"share": 0, "first": 1}})
+    response, ada = ResponseFactory(task__campaign=campaign), UserFactory()
+    draw_spot_checks(campaign=campaign, responses=[response], at=NOON)
+    judge(response=response, verdict=verdict, reason="vague", reviewer=ada, at=NOON)
+
+    saved_with("review", first=0)
+    take_back(campaign=campaign, key=response.key, reviewer=ada, at=NOON)
+
+    assert not SpotCheck.objects.exists()
 
 
 def test_a_draft_that_wants_fewer_first_checks_has_them_after_a_worker_is_reinstated():
