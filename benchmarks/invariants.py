@@ -103,7 +103,8 @@ SITE = (
     Holds(
         2,
         "When it was released, a response was of the image's task, counted, and was by a worker "
-        "who was not excluded.",
+        "who was not excluded. A campaign may keep what an excluded worker wrote before the first "
+        "bad response.",
         f"""SELECT response.id FROM {RELEASED} AS released
             JOIN annotate_releasedimage AS image ON image.id = released.image_id
             JOIN annotate_release AS release ON release.id = image.release_id
@@ -118,7 +119,23 @@ SITE = (
                             AND exclusion.campaign_id = release.campaign_id
                             AND exclusion.excluded_at <= release.created_at
                             AND (exclusion.lifted_at IS NULL
-                                 OR exclusion.lifted_at > release.created_at))""",
+                                 OR exclusion.lifted_at > release.created_at))
+                  AND (release.context->'campaign_file'->'review'->>'discard' = 'all'
+                       OR NOT EXISTS (SELECT 1 FROM qualcontrol_decision AS judged
+                                      JOIN annotate_response AS bad ON bad.id = judged.response_id
+                                      WHERE judged.act = 'JUDGE_BAD'
+                                        AND bad.worker_id = response.worker_id
+                                        AND bad.campaign_id = response.campaign_id)
+                       OR EXISTS (SELECT 1 FROM qualcontrol_assessment AS own
+                                  JOIN qualcontrol_assessment AS bad
+                                    ON bad.worker_id = own.worker_id
+                                   AND bad.campaign_id = own.campaign_id
+                                   AND bad.position <= own.position
+                                  JOIN qualcontrol_spotcheck AS spot_check
+                                    ON spot_check.response_id = bad.response_id
+                                  WHERE own.response_id = response.id
+                                    AND spot_check.verdict = 'BAD'
+                                    AND spot_check.judged_at <= release.created_at))""",
     ),
     Holds(
         2,
