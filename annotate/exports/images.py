@@ -251,8 +251,8 @@ def image_paths(images: Table) -> dict[Any, str]:
     """The path of each image's file in an export, by its id, from the table `images`.
 
     Names that are too long for a disk are cut. If some disks would take several names for the same,
-    or a file's name for that of a folder, these files are in folders with the ids. Then so are
-    files that are in a folder with a number.
+    or a file's name for that of a folder, these files are in folders with the ids or, where ids are
+    texts, with the numbers of the rows. Then so are files that are in a folder with a number.
     """
     named = images.values("image_id", "file_name")
     names = {key: _inside(name) or str(key) for key, name in named}
@@ -263,8 +263,10 @@ def image_paths(images: Table) -> dict[Any, str]:
     if clashing:
         clashing |= {key for key, path in folded.items() if path.parts[0].isdecimal()}
     return {
-        key: f"{IMAGES}/{key}/{name}" if key in clashing else f"{IMAGES}/{name}"
-        for key, name in names.items()
+        key: f"{IMAGES}/{key if isinstance(key, int) else row}/{name}"
+        if key in clashing
+        else f"{IMAGES}/{name}"
+        for row, (key, name) in enumerate(names.items(), start=1)
     }
 
 

@@ -27,3 +27,10 @@ def test_no_image_takes_the_place_of_another(names):
 
     assert len(set(paths)) == len(names)
     assert not {folder for path in paths for folder in path.parents}.intersection(paths)
+
+
+def test_images_whose_ids_differ_only_in_case_are_in_different_folders():
+    columns = [Column("image_id", Type.TEXT, ""), Column("file_name", Type.TEXT, "")]
+    images = Table("images", "", columns, lambda: iter([("0A", "0A.jpg"), ("0a", "0a.jpg")]))
+
+    assert [*image_paths(images).values()] == ["images/1/0A.jpg", "images/2/0a.jpg"]
