@@ -49,6 +49,7 @@ def described(judged: Release, language: str) -> Release | None:
         role=Role.REFERENCE,
         image__task__image__in=judged.images.values("task__image"),
         image__task__serial=0,  # of the whole image
+        language__in=["", language],  # empty in releases of one campaign
     )
     images = Count("image__task__image", distinct=True)
     covering = captions.order_by().values("image__release").annotate(images=images)

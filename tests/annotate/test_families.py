@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.kinds.campaign_files import CampaignFileError, parse_plan
 from annotate.kinds.exporting import content_of, extras_of
+from annotate.kinds.judgements import described
 from annotate.models import (
     Campaign,
     Caption,
@@ -399,3 +400,15 @@ def test_the_commands_make_campaigns_and_their_release(complete, tmp_path, capsy
         "more-pt-br",
     ]
     assert Release.objects.get().languages == ["en", "de", "pt-BR"]
+
+
+def test_images_with_references_in_another_language_alone_are_not_described(members):
+    workers = WorkerFactory.create_batch(3)
+    for campaign, number in zip(members, (1, 2), strict=False):
+        texts = TEXTS[campaign.config.language]
+        for worker, text in zip(workers, texts, strict=True):
+            ResponseFactory(task=campaign.tasks.get(number=number), worker=worker, text=text)
+    about = {"in_all_languages": True, "partial": True, "seed": 1, "at": NOON}
+    release = release_campaign(campaign=members[0], name="v1", **about)
+
+    assert described(release, "en") is None
