@@ -20,6 +20,8 @@ MOST_PILOTS = 3
 # A campaign counts as a pilot if it has this many answers that took at least the time that a person
 # needs.
 LEAST_ANSWERS = 20
+# Of workers with fewer submitted assignments, the approval rate counts as 100%.
+RATE_COUNTS_FROM = 100
 # Campaigns that are looked at for a pilot, the latest first.
 MOST_LOOKED_AT = 20
 
@@ -42,15 +44,25 @@ def known_workers_at(endpoint: str, workers: Workers) -> Known:
     number = accounts.count()
     if not workers.approved_hits and not workers.approval_rate:
         return Known(number, number)
-    approved = Count("assignments", filter=Q(assignments__status=AssignmentStatus.APPROVED))
-    rejected = Count("assignments", filter=Q(assignments__status=AssignmentStatus.REJECTED))
-    counts = accounts.annotate(approved=approved, rejected=rejected)
+    counts = accounts.annotate(
+        approved=Count("assignments", filter=Q(assignments__status=AssignmentStatus.APPROVED)),
+        rejected=Count("assignments", filter=Q(assignments__status=AssignmentStatus.REJECTED)),
+        waiting=Count("assignments", filter=Q(assignments__status=AssignmentStatus.SUBMITTED)),
+    )
     qualified = sum(
         approved >= workers.approved_hits
-        and approved * 100 > workers.approval_rate * (approved + rejected)
-        for approved, rejected in counts.values_list("approved", "rejected")
+        and _approval_rate(approved, rejected, waiting) > workers.approval_rate
+        for approved, rejected, waiting in counts.values_list("approved", "rejected", "waiting")
     )
     return Known(number, qualified)
+
+
+def _approval_rate(approved: int, rejected: int, waiting: int) -> int:
+    """The rate in whole per cent, as marketplaces count it."""
+    decided = approved + rejected
+    if not rejected or decided + waiting < RATE_COUNTS_FROM:
+        return 100
+    return approved * 100 // decided
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The pay per hour on *New campaign*: which earlier campaigns it is measured in."""
+"""What *New campaign* says of pay per hour, by earlier campaigns, and of known workers."""
 
 from decimal import Decimal
 
@@ -6,10 +6,20 @@ import pytest
 from django.urls import reverse
 
 from accounts.services.teams import first_team
+from annotate.campaign_file import Workers
 from annotate.models import Response
 from annotate.services.drafts import begin_draft
-from hits.queries.prospects import LEAST_ANSWERS, hourly_pay, pilots
-from tests.factories import NOON, CampaignFactory, ResponseFactory, SelectionFactory, UserFactory
+from hits.queries.prospects import LEAST_ANSWERS, hourly_pay, known_workers_at, pilots
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    CampaignFactory,
+    HitFactory,
+    ResponseFactory,
+    SelectionFactory,
+    UserFactory,
+    WorkerAccountFactory,
+)
 from tests.factories import config as file_of
 
 pytestmark = pytest.mark.django_db
@@ -98,3 +108,21 @@ def test_the_page_says_where_the_pay_per_hour_comes_from(client):
     )
     assert "small is left out: it has 1 timed caption, and a measurement needs 20." in said
     assert "a general estimate" in said
+
+
+@pytest.mark.parametrize(
+    ("approved", "rejected", "submitted", "qualified"),
+    [(0, 0, 0, 1), (2, 1, 96, 1), (2, 1, 97, 0), (96, 4, 0, 1), (105, 5, 0, 0), (120, 0, 0, 1)],
+)
+def test_the_approval_rate_is_that_of_the_marketplace(approved, rejected, submitted, qualified):
+    account, hit = WorkerAccountFactory(), HitFactory()
+    numbers = {"APPROVED": approved, "REJECTED": rejected, "SUBMITTED": submitted}
+    for status, number in numbers.items():
+        decided_at = None if status == "SUBMITTED" else NOON
+        AssignmentFactory.create_batch(
+            number, account=account, hit=hit, status=status, decided_at=decided_at
+        )
+
+    known = known_workers_at("local", Workers(approved_hits=0, approval_rate=95))
+
+    assert (known.workers, known.qualified) == (1, qualified)
