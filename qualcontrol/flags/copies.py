@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from textwrap import shorten
 from typing import NamedTuple, Protocol
 
 from rapidfuzz.distance import Indel
@@ -147,8 +146,13 @@ def copy_flags(
 
 
 def _quoted(original: Neighbour) -> str:
-    """The beginning of a text, for the sentence of a flag."""
-    return shorten(original.text, QUOTED, placeholder=" …")
+    """The beginning of a text, for the sentence of a flag: of whole words, if it has spaces."""
+    text = " ".join(original.text.split())
+    if len(text) <= QUOTED:
+        return text
+    cut = text[: QUOTED - 1]
+    whole, _, _ = cut.rpartition(" ")
+    return f"{whole if len(whole) > QUOTED // 2 else cut[:-1]} …"
 
 
 def _match(text: str, original: Neighbour) -> Match:

@@ -412,6 +412,20 @@ def test_a_copied_paragraph_is_found_with_a_few_changed_words():
     assert "copies_other" in found_in_paragraph(changed, store, worker=2)
 
 
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [("犬が走る。" * 80, "犬が走る。" * 59 + "犬が走 …"), ("a dog " * 70, "a dog " * 49 + "a …")],
+)
+def test_a_flag_quotes_the_beginning_of_a_long_text(text, quoted):
+    store = InMemory()
+    lasting_flags(Neighbour(1, 1, text), LONG, store)
+
+    flags = lasting_flags(Neighbour(2, 1, text), LONG, store)
+
+    [why] = [flag.why for flag in flags if flag.code == "copies_own"]
+    assert why == f"Repeats an earlier caption by the same worker: “{quoted}”"
+
+
 def test_a_paragraph_of_another_image_names_few_of_the_things():
     others = [MARKET, MARKET.replace("wooden", "green"), MARKET.replace("brass", "steel")]
     strange = " ".join([KITCHEN, *HARBOUR, "An apron hangs beside a row of crates."])
