@@ -113,7 +113,8 @@ BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
 LICENSE = "https://creativecommons.org/publicdomain/zero/1.0/"
 # One in this many images is rotated, or has an unknown rotation. Selections exclude these.
 TURNED_EVERY, UNKNOWN_EVERY = 19, 23
-# The degrees anticlockwise that make a `lying` scene upright again, as Open Images states them.
+# The degrees anticlockwise that make a `lying` scene upright again, which Open Images states
+# (openimages/web/2018-05-17-rotation-information.html).
 ON_ITS_SIDE = "270"
 
 
